@@ -1,0 +1,42 @@
+"""Kueue (v1beta2, 0.17 to 0.19): the plan as Cohorts and ClusterQueues, with a LocalQueue in each namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from tenancy.backend.kueue.configuration import configuration
+from tenancy.backend.kueue.flavors import flavors, priorities
+from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
+from tenancy.backend.manifest import Manifest, Object, Page
+from tenancy.backend.shared import platform, tenant
+from tenancy.plan.values import ClusterPlan
+
+
+def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
+    """Everything that a cluster with Kueue gets, file by file; paths are relative to the cluster's folder."""
+    yield Manifest("platform/roles.yaml", tuple(platform(plan)))
+    if plan.priorities:
+        yield Manifest("platform/priorities.yaml", tuple(priorities(plan)))
+    yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": configuration(plan)})
+    yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
+    yield from _queues(plan)
+    yield from _tenants(plan)
+
+
+def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
+    """A file for the organization's Cohort and one for each department's Cohorts and ClusterQueues."""
+    folders: dict[str, list[Object]] = {}
+    for group in plan.groups:
+        folders.setdefault(group.folder, []).append(cohort(plan, group))
+    for queue in plan.queues:
+        folders.setdefault(queue.folder, []).append(cluster_queue(plan, queue))
+    for folder, objects in folders.items():
+        yield Manifest(f"queues/departments/{folder}.yaml" if folder else "queues/organization.yaml", tuple(objects))
+
+
+def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
+    """A file for each team, with all of its namespaces."""
+    for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
+        objects = [each for namespace in found for each in (*tenant(plan, namespace), local_queue(namespace))]
+        yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))

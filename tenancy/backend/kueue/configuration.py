@@ -1,0 +1,55 @@
+"""The manager's Configuration, which is global to a cluster: sharing, gangs, managed namespaces, integrations.
+
+The chart takes it as an unparsed text and checks nothing, and a wrong key stops the manager; `configuration_schema` is
+the check. Values that Kueue would fill in differently by version are stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenancy.backend.shared.frameworks import FRAMEWORKS
+from tenancy.model.duration import go_duration
+from tenancy.plan.values import ClusterPlan
+
+GATES: Final[Mapping[str, Mapping[str, bool]]] = {
+    "0.19": {"UnadmittedWorkloadsExplicitStatus": True, "UnadmittedWorkloadsObservability": True},
+}
+"""Feature gates by Kueue minor: in 0.19 these two give every pending job a reason (verified-kueue-019.md S5). A gate
+that a version does not know stops its manager, so each minor has its own list."""
+
+
+def configuration(plan: ClusterPlan) -> dict[str, Any]:
+    """The Configuration for the cluster's Kueue minor."""
+    timeout = go_duration(plan.gang.start_timeout)
+    result: dict[str, Any] = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "clientConnection": {"qps": 300, "burst": 500},
+        "internalCertManagement": {"enable": True},
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchLabels": {f"{plan.domain}/organization": plan.organization}},
+        "waitForPodsReady": {
+            "timeout": timeout,
+            "recoveryTimeout": timeout,
+            "blockAdmission": False,
+            "requeuingStrategy": {
+                "timestamp": "Eviction",
+                "backoffLimitCount": plan.gang.retries,
+                "backoffBaseSeconds": 60,
+                "backoffMaxSeconds": 3600,
+            },
+        },
+    }
+    if plan.cluster.sharing == "weighted":
+        strategies = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+        result["fairSharing"] = {"preemptionStrategies": strategies}
+    result["integrations"] = {"frameworks": [framework.integration for framework in FRAMEWORKS]}
+    if gates := GATES.get(plan.kueue):
+        result["featureGates"] = dict(gates)
+    return result

@@ -1,0 +1,27 @@
+"""What a backend hands on: files of objects, and documents to be rendered from a template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Object: TypeAlias = dict[str, Any]
+"""A Kubernetes object as plain data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Objects that go to one file of out/."""
+
+    path: str
+    objects: tuple[Object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document that goes to one file of out/, from a template under templates/ and its values."""
+
+    path: str
+    template: str
+    values: Mapping[str, Any]

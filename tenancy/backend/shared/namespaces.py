@@ -1,0 +1,54 @@
+"""Namespaces with their quotas of objects and defaults of containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared.metadata import obj
+from tenancy.model.quantity import canonical
+from tenancy.plan.values import ClusterPlan, Namespace
+
+_STORAGE = ".storageclass.storage.k8s.io/requests.storage"
+
+
+def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
+    """The Namespace, with Pod Security pinned to the cluster's version: `latest` would change with an upgrade."""
+    version = f"v{plan.kubernetes}"
+    security = {
+        "pod-security.kubernetes.io/enforce": "baseline",
+        "pod-security.kubernetes.io/enforce-version": version,
+        "pod-security.kubernetes.io/audit": "restricted",
+        "pod-security.kubernetes.io/audit-version": version,
+        "pod-security.kubernetes.io/warn": "restricted",
+        "pod-security.kubernetes.io/warn-version": version,
+    }
+    labels = {**namespace.own_labels, **namespace.labels, **security}
+    return obj("v1", "Namespace", namespace.name, labels, annotations=namespace.annotations)
+
+
+def limits(namespace: Namespace) -> Iterator[Object]:
+    """ResourceQuota of objects and storage, and LimitRange of default requests.
+
+    The quota has no compute numbers: they would refuse the pods of a workload that the queue has admitted. The range
+    has default requests only: default limits would refuse every container that asks for more and sets none.
+    """
+    hard = {key: canonical(count, key) for key, count in namespace.objects.items()}
+    hard |= {name + _STORAGE: canonical(count, "memory") for name, count in namespace.storage.items()}
+    requests = {name: canonical(count, name) for name, count in namespace.container.items()}
+    yield obj(
+        "v1",
+        "ResourceQuota",
+        "tenancy",
+        namespace.labels,
+        namespace=namespace.name,
+        spec={"hard": dict(sorted(hard.items()))},
+    )
+    yield obj(
+        "v1",
+        "LimitRange",
+        "tenancy",
+        namespace.labels,
+        namespace=namespace.name,
+        spec={"limits": [{"type": "Container", "defaultRequest": requests}]},
+    )

@@ -1,0 +1,171 @@
+"""Who may do what: one ClusterRole per access level, bound in each namespace; platform staff bound once.
+
+Least privilege (Kubernetes' RBAC good practices): no level may write queues, workloads, quotas, limits, network
+policies, roles or bindings, and none has a wildcard. Creating a LocalQueue would be choosing one's own quota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared.frameworks import FRAMEWORKS
+from tenancy.backend.shared.metadata import obj
+from tenancy.model.access import parse_subject
+from tenancy.plan.values import ClusterPlan, Namespace
+
+API: Final = "rbac.authorization.k8s.io/v1"
+GROUP: Final = "rbac.authorization.k8s.io"
+READ: Final = ["get", "list", "watch"]
+WRITE: Final = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+
+QUEUES: Final = ["admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "topologies"]
+KUEUE: Final = "kueue.x-k8s.io"
+
+
+def role_name(level: str) -> str:
+    """The ClusterRole of an access level; bindings carry the same name, since a binding cannot change its role."""
+    return f"tenancy-{level}"
+
+
+def roles(plan: ClusterPlan) -> Iterator[Object]:
+    """The ClusterRoles of the access levels and of platform staff, with the bindings of the latter."""
+    for level, rules in _RULES.items():
+        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=rules())
+    for level, subjects in (("platform-admin", plan.admins), ("platform-auditor", plan.auditors)):
+        if subjects:
+            yield _binding("ClusterRoleBinding", level, plan.labels, [_subject(text) for text in subjects])
+
+
+def bindings(namespace: Namespace) -> Iterator[Object]:
+    """The RoleBindings of a namespace: its service accounts have the rights of members."""
+    accounts: dict[str, list[dict[str, str]]] = {
+        "member": [
+            {"kind": "ServiceAccount", "name": account, "namespace": namespace.name}
+            for account in namespace.service_accounts
+        ]
+    }
+    granted = {grant.level: [_subject(text) for text in grant.subjects] for grant in namespace.grants}
+    for level in ("admin", "member", "viewer"):
+        subjects = [*granted.get(level, []), *accounts.get(level, [])]
+        if subjects:
+            yield _binding("RoleBinding", level, namespace.labels, subjects, namespace=namespace.name)
+
+
+def service_accounts(namespace: Namespace) -> Iterator[Object]:
+    """The declared accounts, and `default` without a token: training has no business with the API server."""
+    for account in ("default", *namespace.service_accounts):
+        yield obj(
+            "v1",
+            "ServiceAccount",
+            account,
+            namespace.labels,
+            namespace=namespace.name,
+            automountServiceAccountToken=account != "default",
+        )
+
+
+def _binding(
+    kind: str, level: str, labels: Mapping[str, str], subjects: list[dict[str, str]], *, namespace: str | None = None
+) -> Object:
+    role = {"apiGroup": GROUP, "kind": "ClusterRole", "name": role_name(level)}
+    return obj(API, kind, role_name(level), labels, namespace=namespace, roleRef=role, subjects=subjects)
+
+
+def _subject(text: str) -> dict[str, str]:
+    subject = parse_subject(text)
+    if subject is None:
+        raise ValueError(f"unchecked subject {text!r}")
+    if subject.kind == "serviceaccount":
+        return {"kind": "ServiceAccount", "name": subject.name, "namespace": subject.namespace}
+    return {"apiGroup": GROUP, "kind": subject.kind.capitalize(), "name": subject.name}
+
+
+def _rule(groups: Iterable[str], resources: Iterable[str], verbs: Iterable[str]) -> dict[str, Any]:
+    return {"apiGroups": list(groups), "resources": sorted(resources), "verbs": list(verbs)}
+
+
+def _work(verbs: list[str]) -> list[dict[str, Any]]:
+    """A rule for each API group of the frameworks."""
+    groups: dict[str, set[str]] = {"batch": {"cronjobs"}}
+    for framework in FRAMEWORKS:
+        groups.setdefault(framework.group, set()).update(framework.resources)
+    return [_rule([group], resources, verbs) for group, resources in sorted(groups.items())]
+
+
+def _viewer() -> list[dict[str, Any]]:
+    return [
+        *_work(READ),
+        _rule([""], _CORE_READ, READ),
+        _rule(["events.k8s.io"], ["events"], READ),
+        _rule(["networking.k8s.io"], ["networkpolicies"], READ),
+        _rule([KUEUE], ["localqueues", "workloads"], READ),
+        _rule([f"visibility.{KUEUE}"], ["localqueues/pendingworkloads"], ["get"]),
+    ]
+
+
+_CORE_READ = [
+    "configmaps",
+    "events",
+    "limitranges",
+    "persistentvolumeclaims",
+    "pods/log",
+    "resourcequotas",
+    "serviceaccounts",
+    "services",
+]
+
+
+def _member() -> list[dict[str, Any]]:
+    return [
+        *_work(WRITE),
+        _rule([""], ["configmaps", "persistentvolumeclaims", "services"], WRITE),
+        _rule([""], ["pods/attach", "pods/exec", "pods/portforward"], ["create", "get"]),
+        *_viewer()[len(_work(READ)) :],
+    ]
+
+
+def _admin() -> list[dict[str, Any]]:
+    return [
+        *_member(),
+        _rule([""], ["secrets", "serviceaccounts"], WRITE),
+        _rule([""], ["serviceaccounts/token"], ["create"]),
+    ]
+
+
+def _platform_admin() -> list[dict[str, Any]]:
+    return [
+        *_auditor(),
+        _rule([KUEUE], [*QUEUES, "workloadpriorityclasses", "workloads"], WRITE),
+        _rule([""], ["limitranges", "namespaces", "resourcequotas"], WRITE),
+        _rule(["networking.k8s.io"], ["networkpolicies"], WRITE),
+        _rule(["admissionregistration.k8s.io"], _POLICIES, WRITE),
+    ]
+
+
+def _auditor() -> list[dict[str, Any]]:
+    return [
+        *_work(READ),
+        _rule([""], [*_CORE_READ, "namespaces", "nodes"], READ),
+        _rule(["events.k8s.io"], ["events"], READ),
+        _rule(["networking.k8s.io"], ["networkpolicies"], READ),
+        _rule([GROUP], ["clusterrolebindings", "clusterroles", "rolebindings", "roles"], READ),
+        _rule(["admissionregistration.k8s.io"], _POLICIES, READ),
+        _rule([KUEUE], [*QUEUES, "workloadpriorityclasses", "workloads"], READ),
+        _rule([f"visibility.{KUEUE}"], ["clusterqueues/pendingworkloads", "localqueues/pendingworkloads"], ["get"]),
+    ]
+
+
+_POLICIES = [
+    "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
+    "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+]  # fmt: skip
+
+_RULES = {
+    "admin": _admin,
+    "member": _member,
+    "viewer": _viewer,
+    "platform-admin": _platform_admin,
+    "platform-auditor": _auditor,
+}

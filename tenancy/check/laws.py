@@ -1,0 +1,211 @@
+"""The laws of the three numbers: the triple is ordered, and what a unit hands on is no more than it has (DESIGN.md 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tenancy.check.finding import Check, Finding
+from tenancy.check.wording import (
+    amount_of,
+    breaking,
+    by_flavor,
+    comparable,
+    derivation,
+    entry_text,
+    key_of,
+    largest_first,
+    number_path,
+)
+from tenancy.diagnostics import Rule, Severity
+from tenancy.model.hardware import Hardware
+from tenancy.model.organization import Node, Org
+
+RESERVED_ABOVE_QUOTA: Final = Rule(
+    "reserved-above-quota",
+    Severity.ERROR,
+    "More is reserved than the unit's quota",
+    "Kueue refuses a lendingLimit (quota less reserved) below zero, and a queue cannot keep what it does not own.",
+)
+QUOTA_ABOVE_LIMIT: Final = Rule(
+    "quota-above-limit",
+    Severity.ERROR,
+    "The quota is above the unit's own limit",
+    "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of the "
+    "quota could never be used.",
+)
+QUOTA_ABOVE_PARENT: Final = Rule(
+    "quota-above-parent",
+    Severity.ERROR,
+    "The units below have more quota than the unit has",
+    "Kueue accepts it and adds the children up: the same GPUs would be promised twice, and under load somebody's quota "
+    "does not come back.",
+)
+RESERVED_ABOVE_PARENT: Final = Rule(
+    "reserved-above-parent",
+    Severity.ERROR,
+    "The units below reserve more than the unit does",
+    "What the children never lend is already kept from everybody else; a smaller number above them would promise the "
+    "neighbours GPUs that they cannot get.",
+)
+POOL_UNUSED: Final = Rule(
+    "pool-unused",
+    Severity.WARNING,
+    "No unit below may use what the unit keeps",
+    "The part of a quota that is not handed on is a pool for the units below; where none of them may borrow, it stands idle "
+    "or serves other departments only.",
+)
+
+
+def reserved_above_quota(org: Org) -> Iterator[Finding]:
+    """reserved ≤ quota, where a reserve was written."""
+    for unit, flavor in _stating(org, "reserved"):
+        entry = unit.entries[flavor.name]
+        for resource in entry.written["reserved"]:
+            reserved, quota, _ = entry.amounts[resource]
+            if reserved > quota:
+                how = "its share" if entry.share else "its quota"
+                yield Finding(
+                    RESERVED_ABOVE_QUOTA,
+                    number_path(unit, flavor, "reserved", resource),
+                    f"{unit.title} reserves {amount_of(reserved, resource)} on {flavor.name}, more than {how} of "
+                    f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
+                    f"reserve at most {amount_of(quota, resource)}, or raise the quota to {amount_of(reserved, resource)}",
+                    (("the quota", number_path(unit, flavor, "quota", resource)),),
+                )
+
+
+def quota_above_limit(org: Org) -> Iterator[Finding]:
+    """quota ≤ limit, where a limit was written."""
+    for unit, flavor in _stating(org, "limit"):
+        entry = unit.entries[flavor.name]
+        for resource in entry.written["limit"]:
+            _, quota, limit = entry.amounts[resource]
+            if quota > limit:
+                quota_path = number_path(unit, flavor, "quota", resource)
+                reserved = "" if "quota" in entry.written or entry.share else " (what it reserves, as no quota is written)"
+                yield Finding(
+                    QUOTA_ABOVE_LIMIT,
+                    number_path(unit, flavor, "limit", resource),
+                    f"{unit.title} has a limit of {amount_of(limit, resource)} on {flavor.name}, below its quota of "
+                    f"{amount_of(quota, resource)}{reserved or derivation(unit, flavor, 'quota', resource)}",
+                    f"raise the limit to at least {amount_of(quota, resource)}, or lower the quota",
+                    (("the quota", quota_path),) if "quota" in entry.written else (),
+                )
+
+
+def quota_above_parent(org: Org) -> Iterator[Finding]:
+    """Σ children's quota ≤ the unit's quota; the organization's own is its hardware, judged elsewhere."""
+    for unit, flavor, children in _handing_on(org):
+        total = {r: sum(child.entries[flavor.name].amounts[r].quota for child in children) for r in flavor.resources}
+        entry = unit.entries[flavor.name]
+        for resource in breaking(flavor, lambda r: total[r] > entry.amounts[r].quota):
+            yield _above_parent(unit, flavor, resource, total[resource], children)
+
+
+def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, children: list[Node]) -> Finding:
+    entry, quota = unit.entries[flavor.name], unit.entries[flavor.name].amounts[resource].quota
+    places = largest_first(children, flavor, "quota", resource)
+    together = amount_of(total, resource)
+    if not entry.stated:
+        return Finding(
+            QUOTA_ABOVE_PARENT,
+            places[0][1],
+            f"the units in {unit.title} have quotas of {together} on {flavor.name}, but {unit.title} has no budget for it",
+            f"add {entry_text(flavor, resource, total)} to the budget of {unit.title}",
+            (("the unit above, without a budget for it", unit.path), *places[1:]),
+        )
+    own = "share" if entry.share else "quota"
+    return Finding(
+        QUOTA_ABOVE_PARENT,
+        number_path(unit, flavor, "quota", resource),
+        f"the units in {unit.title} have quotas of {together} on {flavor.name}, {amount_of(total - quota, resource)} more "
+        f"than its {own} of {amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
+        f"take {amount_of(total - quota, resource)} from the units in {unit.title}, or raise its quota to {together}",
+        places,
+    )
+
+
+def reserved_above_parent(org: Org) -> Iterator[Finding]:
+    """Σ children's reserved ≤ the unit's reserved, where the unit says one; else it is the sum."""
+    for unit, flavor, children in _handing_on(org):
+        entry = unit.entries[flavor.name]
+        written = entry.written.get("reserved")
+        if written is None:
+            continue
+        total = {r: sum(child.entries[flavor.name].amounts[r].reserved for child in children) for r in written}
+        for resource in breaking(flavor, lambda r: r in written and total[r] > written[r]):
+            yield Finding(
+                RESERVED_ABOVE_PARENT,
+                number_path(unit, flavor, "reserved", resource),
+                f"the units in {unit.title} reserve {amount_of(total[resource], resource)} on {flavor.name}, more than the "
+                f"{amount_of(written[resource], resource)} that {unit.title} reserves",
+                f"raise it to {amount_of(total[resource], resource)}, or leave `reserved` out: it is the sum then",
+                largest_first(children, flavor, "reserved", resource),
+            )
+
+
+def pool_unused(org: Org) -> Iterator[Finding]:
+    """Somebody below may use what a department does not hand on."""
+    flavors = comparable(org)
+    for unit in org.units:
+        if unit.kind != "department" or unit.document is None:
+            continue
+        for name in unit.document.budget:
+            flavor, entry = flavors.get(name), unit.entries.get(name)
+            if flavor is None or entry is None or any(child.entries[name].broken for child in (unit, *unit.children)):
+                continue
+            for resource in flavor.mains:
+                left = entry.amounts[resource].quota - sum(c.entries[name].amounts[resource].quota for c in unit.children)
+                if left > 0 and not any(_borrows(child, name, resource) for child in unit.children):
+                    yield _unused(unit, flavor, resource, left)
+
+
+def _borrows(unit: Node, flavor: str, resource: str) -> bool:
+    amounts = unit.entries[flavor].amounts[resource]
+    return amounts.limit > amounts.quota
+
+
+def _unused(unit: Node, flavor: Hardware, resource: str, left: int) -> Finding:
+    title, amount = unit.title, amount_of(left, resource)
+    if not unit.children:
+        message = f"{title} has {amount} on {flavor.name}, but no team"
+        help_text = f"add a team under `teams:` of {title}, or leave the GPUs out of its budget until there is one"
+        help_text = help_text.replace("GPUs", key_of(flavor, resource))
+    else:
+        message = f"{title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
+        help_text = (
+            f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no `limit` "
+            "at their quota"
+        )
+    return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", resource), message, help_text)
+
+
+def _stating(org: Org, number: str) -> Iterator[tuple[Node, Hardware]]:
+    """The units with a readable budget entry that says `number`, with its flavor."""
+    flavors = comparable(org)
+    for unit in org.units:
+        for name in unit.document.budget if unit.document is not None else ():
+            entry = unit.entries.get(name)
+            if entry is not None and name in flavors and not entry.broken and number in entry.written:
+                yield unit, flavors[name]
+
+
+def _handing_on(org: Org) -> Iterator[tuple[Node, Hardware, list[Node]]]:
+    """Each unit and flavor with the children that say something of it, where all of them could be read."""
+    flavors = comparable(org)
+    for unit in org.units:
+        if unit.children:
+            for name, children in by_flavor(unit).items():
+                if name in flavors and not any(each.entries[name].broken for each in (unit, *unit.children)):
+                    yield unit, flavors[name], children
+
+
+RULES: Final = (RESERVED_ABOVE_QUOTA, QUOTA_ABOVE_LIMIT, QUOTA_ABOVE_PARENT, RESERVED_ABOVE_PARENT, POOL_UNUSED)
+CHECKS: Final[tuple[Check, ...]] = (
+    reserved_above_quota,
+    quota_above_limit,
+    quota_above_parent,
+    reserved_above_parent,
+    pool_unused,
+)

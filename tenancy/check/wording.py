@@ -1,0 +1,159 @@
+"""What checks share: amounts in words, the place of a number, and whether a flavor can be compared at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+
+from tenancy.diagnostics import KeyPath
+from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Triple
+from tenancy.model.gpus import CATALOGUE, MIG_RESOURCE_PREFIX
+from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware, amount
+from tenancy.model.organization import Node, Org
+from tenancy.model.quantity import LARGEST, canonical, human
+
+RELATED_AT_MOST = 6
+"""Places shown beside a finding: more would hide the finding itself."""
+
+
+def amount_of(count: int, resource: str) -> str:
+    """`24 GPUs`, `8 slices 1g.10gb`, `500 cores`, `2000 GiB of memory`."""
+    if resource == CPU:
+        return human(count, resource)
+    if resource == MEMORY:
+        return f"{human(count, resource)} of memory"
+    if resource.startswith(MIG_RESOURCE_PREFIX):
+        noun = "slice" if count == 1 else "slices"
+        return f"{count} {noun} {resource.removeprefix(MIG_RESOURCE_PREFIX)}"
+    return f"{count} {'GPU' if count == 1 else 'GPUs'}"
+
+
+def key_of(flavor: Hardware, resource: str) -> str:
+    """The key of a budget that means `resource`."""
+    return next((key for key, name in flavor.names.items() if name == resource), resource)
+
+
+def entry_text(flavor: Hardware, resource: str, count: int, number: str = "quota") -> str:
+    """What to write in a budget for `count` of a resource, as `h100: 24` or `cpu: {limit: {memory: 2Ti}}`."""
+    shown = canonical(max(0, min(count, LARGEST)), resource)
+    value = shown if key_of(flavor, resource) == GPUS else f"{{{key_of(flavor, resource)}: {shown}}}"
+    return f"`{flavor.name}: {value}`" if number == "quota" else f"`{flavor.name}: {{{number}: {value}}}`"
+
+
+def number_path(unit: Node, flavor: Hardware, number: str, resource: str) -> KeyPath:
+    """The place of one number of a budget entry, as exact as it was written; of the unit where it says nothing."""
+    entry = unit.entries[flavor.name]
+    said = unit.document.budget.get(flavor.name) if unit.document is not None else None
+    if said is None:
+        return entry.path
+    path: KeyPath = entry.path
+    if isinstance(said, Triple):
+        value = getattr(said, number)
+        if value is None:
+            return path
+        path = (*path, number)
+    elif number != "quota":
+        return path
+    else:
+        value = said
+    if isinstance(value, dict):
+        key = next((key for key in value if flavor.names.get(key) == resource), None)
+        return (*path, key) if key is not None else path
+    return path
+
+
+def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
+    """` (23.75 cores for each of its 24 GPUs)` for an amount that nobody wrote but that follows from one; else empty."""
+    entry = unit.entries[flavor.name]
+    if flavor.is_cpu or resource not in (CPU, MEMORY) or resource in entry.written.get(number, {}):
+        return ""
+    parts = [
+        f"{amount_of(each[resource], resource)} for each of its {amount_of(count, main)}"
+        for main, each in flavor.follows.items()
+        if (count := getattr(entry.amounts[main], number))
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def breaking(flavor: Hardware, broken: Callable[[str], bool]) -> list[str]:
+    """The main resources for which a law is broken; else the first of cpu and memory, which follow from them."""
+    mains = [resource for resource in flavor.mains if broken(resource)]
+    return mains or [resource for resource in flavor.resources if resource not in flavor.mains and broken(resource)][:1]
+
+
+def largest_first(
+    units: Iterable[Node], flavor: Hardware, number: str, resource: str
+) -> tuple[tuple[str, KeyPath], ...]:
+    """The units with their amounts as related places, the largest first; a few of many."""
+    amounts = [(getattr(unit.entries[flavor.name].amounts[resource], number), unit) for unit in units]
+    amounts = sorted((pair for pair in amounts if pair[0]), key=lambda pair: (-pair[0], pair[1].names))
+    shown = [
+        (f"{unit.title}: {amount_of(count, resource)}", number_path(unit, flavor, number, resource))
+        for count, unit in amounts[:RELATED_AT_MOST]
+    ]
+    if len(amounts) > len(shown):
+        label, path = shown[-1]
+        shown[-1] = (f"{label}, and {len(amounts) - len(shown)} more units with less", path)
+    return tuple(shown)
+
+
+def by_flavor(parent: Node) -> dict[str, list[Node]]:
+    """The children that say something, by the flavor they speak of; the others have a quota of 0."""
+    found: dict[str, list[Node]] = {}
+    for child in parent.children:
+        for name in child.document.budget if child.document is not None else ():
+            if name in child.entries:
+                found.setdefault(name, []).append(child)
+    return found
+
+
+def comparable(org: Org) -> dict[str, Hardware]:
+    """The flavors whose numbers could all be read: laws about others would repeat the finding about the flavor."""
+    return {name: flavor for name, flavor in org.flavors.items() if _comparable(org, flavor)}
+
+
+def _comparable(org: Org, flavor: Hardware) -> bool:
+    document = org.document.flavors[flavor.name]
+    if org.left_out and org.hides(flavor.path):
+        return False
+    if document.cluster is not None and document.cluster not in org.document.clusters:
+        return False
+    unread = any(
+        value is not None and amount(value, resource) is None for _, value, resource in flavor_quantities(document)
+    )
+    return not unread and known_board(document) and (document.nodes == 0 or all(_left_over(flavor)))
+
+
+def _left_over(flavor: Hardware) -> tuple[bool, bool]:
+    return flavor.node[CPU] > 0, flavor.node[MEMORY] > 0
+
+
+def known_board(document: Flavor) -> bool:
+    """Whether the GPU of a flavor is in the catalogue, or described."""
+    return document.gpu is None or isinstance(document.gpu, CustomGpu) or document.gpu in CATALOGUE
+
+
+def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]:
+    """Every quantity of a flavor but its price: path inside the flavor, value (None: not written), resource."""
+    sizes = (("node", document.node), ("perGpu", document.per_gpu), ("daemons", document.daemons or CpuAndMemory()))
+    for key, size in sizes:
+        yield (key, "cpu"), size.cpu, CPU
+        yield (key, "memory"), size.memory, MEMORY
+    if isinstance(document.gpu, CustomGpu):
+        yield ("gpu", "memory"), document.gpu.memory, MEMORY
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`did you mean X?`, or what is known where nothing is near; a few of many."""
+    names = sorted(known)
+    close = get_close_matches(name, names, 1, 0.6)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    shown = ", ".join(f"`{each}`" for each in names[:8])
+    return f"known: {shown}{', …' if len(names) > 8 else ''}" if names else "none is declared"
+
+
+def units_in_words(units: list[Node]) -> str:
+    """The titles of a few units, and how many more there are."""
+    shown = ", ".join(unit.title for unit in units[:3])
+    return f"{shown} and {len(units) - 3} more" if len(units) > 3 else shown

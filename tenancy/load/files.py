@@ -1,0 +1,447 @@
+"""The files of an organization -> one merged tree with its sources.
+
+`org.yaml` is the root. Files under `departments/` beside it add departments: at the place that refers to them by
+`file:`, else inside the department that their `parent` names, else at the top. The module is one piece because
+references and parents decide together where a file belongs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tenancy.diagnostics import Diagnostic, Place, Related, Rule
+from tenancy.load import rules, yaml
+from tenancy.load.source import Marks, Raw, SourceFile, Sources
+
+API_VERSION: Final = "tenancy/v1alpha1"
+KIND: Final = "Departments"
+_KEYS: Final = ("apiVersion", "kind", "parent", "departments")
+_ROOT_NAMES: Final = ("org.yaml", "org.yml")
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A merged organization. `tree` is None where org.yaml itself has no usable content: only `sources` count then."""
+
+    tree: dict[str, Raw] | None
+    sources: Sources
+
+
+@dataclass(slots=True, eq=False)
+class _Fragment:
+    """A departments file; `reference` is the place that refers to it, where there is one."""
+
+    document: dict[str, Raw]
+    reference: _Reference | None = None
+
+    @property
+    def departments(self) -> dict[str, Raw]:
+        found: dict[str, Raw] = self.document["departments"]
+        return found
+
+    @property
+    def parent(self) -> tuple[str, ...]:
+        return tuple(self.document["parent"].split("/", yaml.MAX_DEPTH)) if self.document.get("parent") else ()
+
+    def location(self) -> tuple[str, ...]:
+        """The path of the department that this file's departments go into."""
+        path: tuple[str, ...] = ()
+        fragment = self
+        while fragment.reference is not None:
+            path = fragment.reference.above + path
+            if fragment.reference.owner is None:
+                return path
+            fragment = fragment.reference.owner
+        return fragment.parent + path
+
+
+@dataclass(slots=True, eq=False)
+class _Reference:
+    """A department `key: {file: ...}` of the mapping `holder`, inside `above`, in the file `owner` or org.yaml."""
+
+    holder: dict[str, Raw]
+    key: str
+    above: tuple[str, ...]
+    owner: _Fragment | None
+
+
+@dataclass(slots=True)
+class _Loading:
+    """What was read so far: the folder of the organization, its files, and what is wrong with them."""
+
+    folder: Path
+    files: list[SourceFile] = field(default_factory=list)
+    marks: Marks = field(default_factory=dict)
+    ignores: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    fragments: dict[str, _Fragment | None] = field(default_factory=dict)
+    """Departments files by real path; None for one that has no usable content."""
+
+    def report(self, rule: Rule, message: str, place: Place, help_: str = "", related: Iterable[Related] = ()) -> None:
+        self.diagnostics.append(Diagnostic(rule=rule, message=message, place=place, help=help_, related=tuple(related)))
+
+    def place(self, container: Raw, key: str, *, of_key: bool = False) -> Place:
+        """The span of an entry's value; of its key where that is asked for, or the value is a container."""
+        mark = self.marks[id(container)][key]
+        name = self.files[mark.file].name
+        if of_key or isinstance(container[key], dict | list):
+            return Place(name, mark.key_line + 1, mark.key_column + 1, mark.key_line + 1, mark.key_end_column + 1)
+        return Place(name, mark.line + 1, mark.column + 1, mark.end_line + 1, mark.end_column + 1)
+
+    def read(self, path: Path) -> dict[str, Raw] | None:
+        """The tree of one file, which joins the files even where it has no usable content."""
+        name = _shown(path)
+        text, problem = _text(path, name)
+        self.files.append(SourceFile(name, text))
+        if problem is not None:
+            self.diagnostics.append(problem)
+            return None
+        parsed = yaml.parse(text, len(self.files) - 1, name)
+        self.marks |= parsed.marks
+        self.ignores |= {(name, line): codes for line, codes in parsed.ignores.items()}
+        self.diagnostics += parsed.diagnostics
+        return parsed.tree
+
+    def fragment(self, path: Path) -> _Fragment | None:
+        """The departments file at `path`, read once."""
+        real = os.path.realpath(path)
+        if real not in self.fragments:
+            document = self.read(path)
+            usable = document is not None and _is_departments_file(self, document)
+            self.fragments[real] = _Fragment(document) if document is not None and usable else None
+        return self.fragments[real]
+
+
+def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
+    """Read the organization in the folder `org`, or whose root is the file `org`. None where there is no root to read."""
+    root, problems = _root(org)
+    if root is None:
+        return None, problems
+    loading = _Loading(root.parent, diagnostics=problems)
+    tree = loading.read(root)
+    if any(found.code in rules.COULD_NOT_CHECK for found in loading.diagnostics):
+        return None, loading.diagnostics
+    for path in _department_files(loading):
+        if os.path.realpath(path) != os.path.realpath(root):
+            loading.fragment(path)
+    if tree is not None:
+        _follow_references(loading, tree)
+        _place_fragments(loading, tree)
+    sources = Sources(tuple(loading.files), tree, loading.marks, loading.ignores)
+    return Loaded(tree, sources), loading.diagnostics
+
+
+def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
+    if os.path.lexists(org) and not os.path.isdir(org):
+        return org, []
+    found = [org / name for name in _ROOT_NAMES if os.path.lexists(org / name)]
+    name, place = _shown(org), Place(_shown(org / _ROOT_NAMES[0]))
+    if not found:
+        message = f"{name} holds no org.yaml." if os.path.isdir(org) else f"{name} does not exist."
+        help_ = "Write an organization with `tenancy init`, or name another folder."
+        return None, [Diagnostic(rule=rules.ORG_MISSING, message=message, place=place, help=help_)]
+    if len(found) == 1:
+        return found[0], []
+    message, help_ = "There are both an org.yaml and an org.yml.", "Delete one; org.yaml is the one that was read."
+    return found[0], [Diagnostic(rule=rules.ORG_AMBIGUOUS, message=message, place=place, help=help_)]
+
+
+def _shown(path: Path) -> str:
+    """The path as a user would open it: as given, but relative to the current folder where it lies inside."""
+    path = Path(os.path.normpath(path))
+    if path.is_absolute():
+        with contextlib.suppress(ValueError, OSError):
+            path = path.relative_to(Path.cwd())
+    return path.as_posix().encode(errors="replace").decode()
+
+
+def _text(path: Path, name: str) -> tuple[str, Diagnostic | None]:
+    """The text of a file, without a byte order mark, or why there is none."""
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            return "", rules.unreadable(name, "it is a directory" if stat.S_ISDIR(mode) else "it is no regular file")
+        with open(path, "rb") as file:
+            data = file.read(yaml.MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        return "", rules.unreadable(name, getattr(error, "strerror", None) or str(error))
+    if len(data) > yaml.MAX_BYTES:
+        return "", rules.too_large(name, yaml.MAX_BYTES)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(data) > 1 and (data[0] == 0) != (data[1] == 0)):
+        return "", rules.utf16(name)
+    data = data.removeprefix(_BOM)
+    try:
+        return data.decode(), None
+    except UnicodeDecodeError as error:
+        return data.decode(errors="replace"), rules.not_utf8(error, data, name)
+
+
+def _department_files(loading: _Loading) -> list[Path]:
+    """The YAML files under departments/, in the order of their paths; each folder once, whatever links lead to it."""
+    found: list[Path] = []
+    folders, seen = [loading.folder / "departments"], set[str]()
+    while folders:
+        folder = folders.pop()
+        if os.path.realpath(folder) in seen or not os.path.isdir(folder):
+            continue
+        seen.add(os.path.realpath(folder))
+        try:
+            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+        except OSError as error:
+            loading.diagnostics.append(rules.unreadable(_shown(folder), error.strerror or str(error)))
+            continue
+        for name in names:
+            if os.path.isdir(folder / name):
+                folders.append(folder / name)
+            elif name.endswith((".yaml", ".yml")):
+                found.append(folder / name)
+    return sorted(found, key=lambda path: path.relative_to(loading.folder).as_posix())
+
+
+def _is_departments_file(loading: _Loading, document: dict[str, Raw]) -> bool:
+    """Whether the document can be merged; reports everything else that its envelope says wrong."""
+    start = Place(loading.files[-1].name)
+    for key, expected, rule in (("kind", KIND, rules.KIND), ("apiVersion", API_VERSION, rules.API_VERSION)):
+        if document.get(key) != expected:
+            place = loading.place(document, key) if key in document else start
+            message = f"The {key} is {document[key]!r}." if key in document else f"The file has no `{key}`."
+            loading.report(rule, message, place, f"Write `{key}: {expected}`.")
+    if document.get("kind") != KIND:
+        return False
+    for key in document.keys() - set(_KEYS):
+        help_ = _did_you_mean(key, _KEYS) or f"The keys are {', '.join(_KEYS)}."
+        loading.report(rules.KEY, f"The key `{key}` is unknown here.", loading.place(document, key, of_key=True), help_)
+    parent = document.get("parent")
+    if parent is not None and not isinstance(parent, str):
+        help_ = "Write the department's name, or its path such as `research/vision`; quote a number."
+        loading.report(rules.SHAPE, "`parent` is not text.", loading.place(document, "parent"), help_)
+        return False
+    if isinstance(document.get("departments"), dict):
+        return True
+    place = loading.place(document, "departments", of_key=True) if "departments" in document else start
+    loading.report(rules.SHAPE, "The file has no mapping `departments`.", place, "Write one key per department in it.")
+    return False
+
+
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"Did you mean `{near[0]}`?" if near else ""
+
+
+def _walk(departments: Raw) -> Iterator[tuple[tuple[str, ...], dict[str, Raw], str]]:
+    """Every department once: the path of the mapping that holds it, that mapping, and its name."""
+    waiting: list[tuple[tuple[str, ...], Raw]] = [((), departments)]
+    seen: set[int] = set()
+    while waiting:
+        above, holder = waiting.pop()
+        if not isinstance(holder, dict) or id(holder) in seen:
+            continue
+        seen.add(id(holder))
+        inner: list[tuple[tuple[str, ...], Raw]] = []
+        for name, department in holder.items():
+            yield above, holder, name
+            if isinstance(department, dict):
+                inner.append(((*above, name), department.get("departments")))
+        waiting += reversed(inner)
+
+
+def _references(departments: Raw, owner: _Fragment | None) -> list[_Reference]:
+    """The departments that say `file:` in place of a definition."""
+    found = [(at, holder, name) for at, holder, name in _walk(departments) if isinstance(holder[name], dict)]
+    return [_Reference(holder, name, above, owner) for above, holder, name in found if "file" in holder[name]]
+
+
+def _follow_references(loading: _Loading, tree: dict[str, Raw]) -> None:
+    """Replace every reference by the definition in its file, or by an empty department where that cannot be had."""
+    waiting = _references(tree.get("departments"), None)
+    for fragment in loading.fragments.values():
+        waiting += _references(fragment.departments, fragment) if fragment else ()
+    slots: dict[tuple[int, str], tuple[dict[str, Raw], dict[str, Raw]]] = {}
+    broken: list[_Reference] = []
+    bound: list[_Fragment] = []
+    for reference in waiting:
+        known = len(loading.fragments)
+        target = _target(loading, reference)
+        if len(loading.fragments) > known:
+            waiting += _references(target.departments, target) if target else ()
+        if target is None:
+            broken.append(reference)
+            continue
+        slots[id(reference.holder), reference.key] = (reference.holder, target.departments)
+        if target.document.get("parent") is not None:
+            bound.append(target)
+    for target in bound:
+        if target.parent != target.location():
+            message = f"The reference places the file in `{'/'.join(target.location()) or 'departments'}`."
+            place = loading.place(target.document, "parent")
+            loading.report(rules.PARENT_CONFLICT, message, place, "Leave `parent` out.")
+    for reference in broken:
+        empty: dict[str, Raw] = {}
+        reference.holder[reference.key] = empty
+        loading.marks[id(empty)] = {}
+    for (_, key), (holder, source) in slots.items():
+        definition = source
+        while (id(definition), key) in slots:
+            definition = slots[id(definition), key][1]
+        holder[key] = definition[key]
+        loading.marks[id(holder)][key] = loading.marks[id(definition)][key]
+
+
+def _target(loading: _Loading, reference: _Reference) -> _Fragment | None:
+    """The file that a reference means, now bound to it; None, with a report, where it cannot be used."""
+    department = reference.holder[reference.key]
+    name, place = department["file"], loading.place(department, "file")
+    for key in department.keys() - {"file"}:
+        help_ = "Move it into the file."
+        beside = loading.place(department, key, of_key=True)
+        loading.report(rules.FILE_KEYS, f"The key `{key}` stands beside `file`.", beside, help_)
+    text = name if isinstance(name, str) and "\0" not in name else ""
+    path = loading.folder / text
+    root, real = os.path.realpath(loading.folder), os.path.realpath(path)
+    if text and not Path(real).is_relative_to(root):
+        help_ = "Name a file relative to the folder of org.yaml, such as departments/research.yaml."
+        loading.report(rules.FILE_OUTSIDE, f"{name} lies outside {_shown(loading.folder)}.", place, help_)
+        return None
+    if not os.path.isfile(path):
+        known = [os.path.relpath(file, root).replace(os.sep, "/") for file in loading.fragments]
+        help_ = _did_you_mean(text, known) or "The path is relative to the folder of org.yaml."
+        loading.report(rules.FILE_MISSING, f"There is no file {name}.", place, help_)
+        return None
+    fragment = loading.fragment(path)
+    if fragment is None or not _is_first(loading, reference, fragment, place):
+        return None
+    fragment.reference = reference
+    if fragment.departments.keys() != {reference.key}:
+        found = ", ".join(f"`{key}`" for key in fragment.departments) or "nothing"
+        help_ = f"Define `{reference.key}` alone in {name}, or refer to each department's own file."
+        loading.report(rules.FILE_CONTENT, f"{name} defines {found}, not just `{reference.key}`.", place, help_)
+    return fragment if reference.key in fragment.departments else None
+
+
+def _is_first(loading: _Loading, reference: _Reference, fragment: _Fragment, place: Place) -> bool:
+    """Whether nothing refers to the file so far, nor does it contain this reference; reports it otherwise."""
+    chain, owner = [], reference.owner
+    while owner is not None and owner is not fragment:
+        chain.append(owner.reference)
+        owner = owner.reference.owner if owner.reference else None
+    places = [loading.place(link.holder[link.key], "file") for link in chain if link]
+    if owner is fragment:
+        related = [Related("which is referenced here", found) for found in places]
+        cycle = " inside ".join(f"`{link.key}`" for link in (reference, *chain) if link)
+        message = f"The reference goes round: {cycle} inside `{reference.key}`."
+        loading.report(rules.CYCLE, message, place, "Take one of the references out.", related)
+        return False
+    if (first := fragment.reference) is not None:
+        related = [Related("first referenced here", loading.place(first.holder[first.key], "file"))]
+        message = f"{reference.holder[reference.key]['file']} is referenced twice."
+        loading.report(rules.FILE_TWICE, message, place, "Give each department a file of its own.", related)
+        return False
+    return True
+
+
+def _place_fragments(loading: _Loading, tree: dict[str, Raw]) -> None:
+    """Put the departments of every file without a reference where its `parent` says, in the order of the files."""
+    owned: set[int] = set()
+    pending = [fragment for fragment in loading.fragments.values() if fragment and not fragment.reference]
+    while ready := [fragment for fragment in pending if _holds(tree, fragment.parent)]:
+        for fragment in ready:
+            _add(loading, tree, fragment, owned)
+        pending = [fragment for fragment in pending if fragment not in ready]
+    if pending:
+        _report_unplaced(loading, tree, pending)
+
+
+def _holds(tree: dict[str, Raw], path: tuple[str, ...]) -> bool:
+    """Whether the department at `path` exists, whatever its value is; the empty path is the organization."""
+    unit: Raw = tree
+    for name in path:
+        departments = unit.get("departments") if isinstance(unit, dict) else None
+        if not isinstance(departments, dict) or name not in departments:
+            return False
+        unit = departments[name]
+    return True
+
+
+def _add(loading: _Loading, tree: dict[str, Raw], fragment: _Fragment, owned: set[int]) -> None:
+    """Add to the parent's `departments`. Mappings on the way are copied once, since an alias may share them."""
+    unit: Raw = tree
+    steps = [step for name in fragment.parent for step in ("departments", name)] + ["departments"]
+    for step in steps:
+        inner = unit.get(step)
+        if inner is not None and not isinstance(inner, dict):
+            return  # The model reports what is no mapping; there is nothing to add to.
+        if id(inner) not in owned:
+            unit[step], entries = dict(inner or {}), loading.marks[id(unit)]
+            entries.setdefault(step, loading.marks[id(fragment.document)]["departments"])
+            loading.marks[id(unit[step])] = dict(loading.marks.get(id(inner), {})) if inner is not None else {}
+            owned.add(id(unit[step]))
+        unit = unit[step]
+    marks = loading.marks[id(fragment.departments)]
+    for name, department in fragment.departments.items():
+        if name in unit:
+            place = loading.place(fragment.departments, name, of_key=True)
+            related = [Related("first defined here", loading.place(unit, name, of_key=True))]
+            help_ = "Keep one of the two, or rename one."
+            loading.report(rules.DUPLICATE, f"The department `{name}` is defined twice.", place, help_, related)
+        else:
+            unit[name] = department
+            loading.marks[id(unit)][name] = marks[name]
+
+
+def _report_unplaced(loading: _Loading, tree: dict[str, Raw], pending: list[_Fragment]) -> None:
+    """Say of each file whose parent does not exist whether it waits for itself, or for nothing."""
+    by_name = {name: fragment for fragment in reversed(pending) for name in fragment.departments}
+    by_path = {(*fragment.parent, name): fragment for fragment in reversed(pending) for name in fragment.departments}
+    waits: dict[_Fragment, _Fragment] = {}
+    consequences: set[_Fragment] = set()
+    for fragment in pending:
+        path = fragment.parent
+        missing = next(size for size in range(1, len(path) + 1) if not _holds(tree, path[:size]))
+        exact = next((by_path[path[:size]] for size in range(missing, len(path) + 1) if path[:size] in by_path), None)
+        if exact is not None:
+            consequences.add(fragment)
+        if (other := exact or by_name.get(path[missing - 1])) is not None:
+            waits[fragment] = other
+    reported = _report_cycles(loading, pending, waits) | consequences
+    if None in loading.fragments.values():
+        return  # A file without usable content may be the one that defines the parent.
+    paths = [(*above, name) for above, _, name in _walk(tree.get("departments"))]
+    known = ["/".join(path) for path in (*paths, *by_path)]
+    for fragment in pending:
+        if fragment not in reported:
+            parent = "/".join(fragment.parent)
+            same = [path for path in known if path.split("/")[-1] == fragment.parent[-1]][:1]
+            help_ = f"Did you mean `{same[0]}`?" if same else _did_you_mean(parent, known)
+            place = loading.place(fragment.document, "parent")
+            loading.report(rules.PARENT_MISSING, f"There is no department `{parent}`.", place, help_)
+
+
+def _report_cycles(loading: _Loading, pending: list[_Fragment], waits: dict[_Fragment, _Fragment]) -> set[_Fragment]:
+    """Report every ring of files that wait for each other, once; returns the files in such rings."""
+    rings: set[_Fragment] = set()
+    visited: set[_Fragment] = set()
+    for start in pending:
+        chain: list[_Fragment] = []
+        fragment: _Fragment | None = start
+        while fragment is not None and fragment not in visited:
+            visited.add(fragment)
+            chain.append(fragment)
+            fragment = waits.get(fragment)
+        if fragment is None or fragment not in chain:
+            continue
+        ring = chain[chain.index(fragment) :]
+        rings.update(ring)
+        place, *others = (loading.place(member.document, "parent") for member in ring)
+        names = " inside ".join(f"`{'/'.join(member.parent)}`" for member in (*ring, ring[0]))
+        related = [Related("which waits for the parent here", found) for found in others]
+        message = f"The parents go round: {names}."
+        loading.report(rules.CYCLE, message, place, "Put one of these departments at the top.", related)
+    return rings

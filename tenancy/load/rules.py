@@ -1,0 +1,350 @@
+"""Everything that can be wrong before an organization has a meaning: its files and their YAML, and the words for it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+from tenancy.diagnostics import Diagnostic, Place, Rule, Severity
+
+_UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def _error(code: str, title: str, why: str) -> Rule:
+    return Rule(code, Severity.ERROR, title, why)
+
+
+SYNTAX = _error(
+    "yaml-syntax",
+    "YAML syntax error",
+    "Nothing after the error can be read, so nothing in this file was checked further.",
+)
+TAB = _error(
+    "yaml-tab",
+    "Tab used for indentation",
+    "YAML indents with spaces only: a tab has no width, so the nesting would be a guess.",
+)
+DUPLICATE_KEY = _error(
+    "yaml-duplicate-key",
+    "Key written twice in one mapping",
+    "Most YAML readers silently keep the last one: a budget would vanish without a word.",
+)
+MERGE_KEY = _error(
+    "yaml-merge-key",
+    "Merge key `<<`",
+    "YAML 1.2 has no merge key; what it would merge depends on the reader, so a reviewer cannot see the result.",
+)
+ALIAS_UNDEFINED = _error(
+    "yaml-alias-undefined",
+    "Alias without an anchor",
+    "The alias stands for a value that was never written, so there is nothing to read in its place.",
+)
+ALIAS_RECURSIVE = _error(
+    "yaml-alias-recursive",
+    "Alias inside its own anchor",
+    "The value would contain itself and never end.",
+)
+BOMB = _error(
+    "yaml-bomb",
+    "Too many values once aliases are expanded",
+    "A few lines of nested aliases can stand for billions of values and exhaust the memory of whoever reads them.",
+)
+TAG = _error(
+    "yaml-tag",
+    "Explicit YAML tag",
+    "A tag changes the type of a value behind the reader's back, and some name program objects to construct.",
+)
+DOCUMENTS = _error(
+    "yaml-documents",
+    "More than one document in a file",
+    "Only the first document would be read; everything after the separator would be lost in silence.",
+)
+NOT_UTF8 = _error(
+    "yaml-not-utf8",
+    "File is not UTF-8",
+    "Names and labels end up in Kubernetes objects, which are UTF-8; guessing another encoding would change them.",
+)
+UTF16 = _error(
+    "yaml-utf16",
+    "File is UTF-16",
+    "Reviews, diffs and most tools treat a UTF-16 file as binary, so nobody could review a change to it.",
+)
+UNPRINTABLE = _error(
+    "yaml-unprintable",
+    "Character that YAML does not allow",
+    "The character is invisible in a review, and YAML readers reject the whole file for it.",
+)
+EMPTY = _error(
+    "yaml-empty",
+    "File without content",
+    "An empty file is more often a failed write or a bad merge than a wish.",
+)
+ROOT = _error(
+    "yaml-root",
+    "Top level is not a mapping",
+    "The organization is read by its keys; a list or a single value has none.",
+)
+COMPLEX_KEY = _error(
+    "yaml-complex-key",
+    "Key that is not plain text",
+    "Keys are names; a list, a mapping or an alias has no text that could name a department or a team.",
+)
+NULL_KEY = _error(
+    "yaml-null-key",
+    "Empty or null key",
+    "YAML readers disagree whether this key is the word or no value at all; mostly the name was forgotten.",
+)
+DEPTH = _error(
+    "yaml-depth",
+    "Nesting too deep",
+    "No organization nests this deep; such a file is a mistake or an attack on whoever reads it.",
+)
+SIZE = _error(
+    "yaml-size",
+    "File too large",
+    "An organization of ten thousand teams takes 5 MiB; a larger file is the wrong one, or should be several.",
+)
+VERSION = _error(
+    "yaml-version",
+    "YAML version other than 1.2",
+    "Under another version `no`, `on` and `010` mean something else than this tool reads.",
+)
+NUMBER = _error(
+    "yaml-number",
+    "Number out of range",
+    "No system downstream can hold the number; it would be rounded, or become infinity.",
+)
+
+ORG_MISSING = _error(
+    "org-missing",
+    "No org.yaml",
+    "Without the root of the organization nothing can be checked, and an unchecked organization is not a clean one.",
+)
+ORG_AMBIGUOUS = _error(
+    "org-ambiguous",
+    "Both org.yaml and org.yml",
+    "Only one of the two is the root; edits to the other would have no effect.",
+)
+UNREADABLE = _error(
+    "file-unreadable",
+    "File cannot be read",
+    "What the file says is unknown, so the organization cannot be called checked.",
+)
+API_VERSION = _error(
+    "departments-api-version",
+    "Departments file with another apiVersion",
+    "The apiVersion fixes what the keys mean; another one may mean something else by the same words.",
+)
+KIND = _error(
+    "departments-kind",
+    "File under departments/ of another kind",
+    "Only `kind: Departments` is merged into the organization; any other document there would be ignored in silence.",
+)
+KEY = _error(
+    "departments-key",
+    "Unknown key in a departments file",
+    "A misspelt key would be ignored, and with it everything below it.",
+)
+SHAPE = _error(
+    "departments-shape",
+    "Departments file of the wrong shape",
+    "Departments are merged by name; without a mapping of names there is nothing to merge.",
+)
+FILE_MISSING = _error(
+    "department-file-missing",
+    "Referenced department file does not exist",
+    "The department would have no teams and no budget, and its namespaces would be deleted.",
+)
+FILE_OUTSIDE = _error(
+    "department-file-outside",
+    "Referenced department file outside the organization's folder",
+    "Files outside the folder are not covered by its review rules and are absent from a checkout of it alone.",
+)
+FILE_TWICE = _error(
+    "department-file-twice",
+    "Department file referenced twice",
+    "One department cannot be in two places: its budget would be counted twice.",
+)
+FILE_KEYS = _error(
+    "department-file-keys",
+    "Keys beside `file`",
+    "The definition comes from the file alone; keys beside the reference would be lost.",
+)
+FILE_CONTENT = _error(
+    "department-file-content",
+    "Referenced file does not define exactly that department",
+    "A reference stands for one department; others in the file would have no place in the organization.",
+)
+PARENT_MISSING = _error(
+    "department-parent-missing",
+    "Parent department does not exist",
+    "The departments of the file would hang in the air: no budget above them, no quota to share.",
+)
+PARENT_CONFLICT = _error(
+    "department-parent-conflict",
+    "Parent and reference disagree",
+    "The file says one place and the reference another; the department can only be in one.",
+)
+CYCLE = _error(
+    "department-cycle",
+    "Departments that contain each other",
+    "A department inside itself has no root above it, so no capacity can be handed down to it.",
+)
+DUPLICATE = _error(
+    "department-duplicate",
+    "Department defined twice",
+    "Two files would fight over one queue; which budget holds would depend on the order of files.",
+)
+
+RULES: tuple[Rule, ...] = (
+    SYNTAX,
+    TAB,
+    DUPLICATE_KEY,
+    MERGE_KEY,
+    ALIAS_UNDEFINED,
+    ALIAS_RECURSIVE,
+    BOMB,
+    TAG,
+    DOCUMENTS,
+    NOT_UTF8,
+    UTF16,
+    UNPRINTABLE,
+    EMPTY,
+    ROOT,
+    COMPLEX_KEY,
+    NULL_KEY,
+    DEPTH,
+    SIZE,
+    VERSION,
+    NUMBER,
+    ORG_MISSING,
+    ORG_AMBIGUOUS,
+    UNREADABLE,
+    API_VERSION,
+    KIND,
+    KEY,
+    SHAPE,
+    FILE_MISSING,
+    FILE_OUTSIDE,
+    FILE_TWICE,
+    FILE_KEYS,
+    FILE_CONTENT,
+    PARENT_MISSING,
+    PARENT_CONFLICT,
+    CYCLE,
+    DUPLICATE,
+)
+
+COULD_NOT_CHECK: frozenset[str] = frozenset({ORG_MISSING.code, UNREADABLE.code})
+"""Codes after which the organization counts as not checked at all: exit status 3."""
+
+_FITS_NOWHERE: Final = "A line fits none of the mappings and lists around it."
+_INDENT: Final = "Indent it exactly like the lines it belongs to; look for a stray bracket or `-`."
+SYNTAX_EXPLAINED: Final[tuple[tuple[Rule, str, str, str], ...]] = (
+    (
+        SYNTAX,
+        "mapping values are not allowed",
+        "There is a second `: ` where only one value fits.",
+        "Quote a value that contains `: `, and indent a key like the keys beside it.",
+    ),
+    (SYNTAX, "could not find expected ':'", "A key has no colon.", "Write `key: value`, with a space after the colon."),
+    (SYNTAX, "expected ',' or", "A bracket is not closed, or a comma is missing.", "Close the bracket."),
+    (SYNTAX, "unexpected end of stream", "A quote is not closed.", "Write the closing quote."),
+    (SYNTAX, "unexpected document separator", "A quote is not closed.", "Write the closing quote."),
+    (SYNTAX, "cannot start any token", "A value begins with a character that YAML reserves.", "Quote the value."),
+    (SYNTAX, "expected alphabetic or numeric", "Plain text cannot begin with `*` or `&`.", "Quote the value."),
+    (
+        SYNTAX,
+        "unknown escape character",
+        "A backslash in double quotes escapes nothing.",
+        "Use single quotes, or write the backslash twice.",
+    ),
+    (
+        SYNTAX,
+        "block sequence entries are not allowed",
+        "A list item stands where no list can begin.",
+        "Begin the list on a line of its own below its key.",
+    ),
+    (SYNTAX, "expected '-' indicator", "A line does not belong to the list around it.", "Begin the line with `- `."),
+    (
+        SYNTAX,
+        "expected <document start>",
+        "A line is indented less than the first one.",
+        "Begin all keys of the top level in the same column.",
+    ),
+    (SYNTAX, "expected key", _FITS_NOWHERE, _INDENT),
+    (SYNTAX, "expected <block end>", _FITS_NOWHERE, _INDENT),
+    (DEPTH, "maximum nesting", "The value is nested too deep.", "Look for brackets that were never closed."),
+    (VERSION, "incompatible YAML", "The file declares a YAML version other than 1.2.", "Delete the `%YAML` line."),
+    (TAB, "tab character", "A tab is used for indentation.", "Indent with spaces."),
+    (TAG, "undefined tag handle", "A tag is not allowed.", "Leave the tag out."),
+)
+"""The rule that part of the parser's words stands for, what it means, and what to do; the first that fits counts."""
+
+
+def syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> Diagnostic:
+    """The parser's problem in our words, placed where the parser stopped, or at the bracket or quote that is open."""
+    problem, mark = str(error.problem), error.problem_mark or error.context_mark
+    number = mark.line if mark else 0
+    line = next(iter(text.splitlines()[number : number + 1]), "")
+    indentation = line[: len(line) - len(line.lstrip(" \t"))]
+    if "\t" in indentation:
+        place = Place(file, number + 1, indentation.index("\t") + 1, number + 1, len(indentation) + 1)
+        message, help_ = "A tab is used for indentation.", "Indent with spaces."
+        return Diagnostic(rule=TAB, message=message, place=place, help=help_)
+    if mark and line[mark.column : mark.column + 1] == ":" and line[: mark.column].rstrip()[-1:] in ("", "{", ","):
+        place, help_ = _point(file, mark), "Write a name before the colon."
+        return Diagnostic(rule=NULL_KEY, message="A value has no key.", place=place, help=help_)
+    for rule, words, message, help_ in SYNTAX_EXPLAINED:
+        if words in problem:
+            opened = error.context_mark if "not closed" in message else None
+            return Diagnostic(rule=rule, message=message, place=_point(file, opened or mark), help=help_)
+    message = f"The YAML parser {' '.join(filter(None, (problem, error.context)))}."
+    return Diagnostic(rule=SYNTAX, message=message, place=_point(file, mark))
+
+
+def _point(file: str, mark: Any) -> Place:
+    if mark is None:
+        return Place(file)
+    return Place(file, mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+
+
+def unprintable(error: Exception, text: str, file: str) -> Diagnostic:
+    """The first character that YAML does not allow; libyaml itself gives its byte and not its line."""
+    found = _UNPRINTABLE.search(text)
+    if found is None:
+        return Diagnostic(rule=SYNTAX, message=f"The YAML parser gave up: {error}.", place=Place(file))
+    line, column = line_and_column(text[: found.start()])
+    message = f"The character U+{ord(found[0]):04X} is not allowed in YAML."
+    help_ = 'Delete it, or write it as an escape in double quotes, such as "\\x07".'
+    place = Place(file, line, column, line, column + 1)
+    return Diagnostic(rule=UNPRINTABLE, message=message, place=place, help=help_)
+
+
+def not_utf8(error: UnicodeDecodeError, data: bytes, file: str) -> Diagnostic:
+    """The first byte of `data` that is not UTF-8."""
+    line, column = line_and_column(data[: error.start].decode())
+    place, message = Place(file, line, column, line, column + 1), f"The byte 0x{data[error.start]:02X} is not UTF-8."
+    return Diagnostic(rule=NOT_UTF8, message=message, place=place, help="Save the file as UTF-8.")
+
+
+def utf16(file: str) -> Diagnostic:
+    return Diagnostic(rule=UTF16, message="The file is UTF-16.", place=Place(file), help="Save the file as UTF-8.")
+
+
+def unreadable(file: str, reason: str) -> Diagnostic:
+    return Diagnostic(rule=UNREADABLE, message=f"{file} cannot be read: {reason}.", place=Place(file))
+
+
+def too_large(file: str, limit: int) -> Diagnostic:
+    """`limit` is in bytes."""
+    message, help_ = f"The file is larger than {limit // 1024 // 1024} MiB.", "Write a file per department."
+    return Diagnostic(rule=SIZE, message=message, place=Place(file), help=help_)
+
+
+def line_and_column(before: str) -> tuple[int, int]:
+    """Line and column, from 1, of the character that follows `before`."""
+    lines = f"{before}.".splitlines()
+    return len(lines), len(lines[-1])

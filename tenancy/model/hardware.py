@@ -1,0 +1,245 @@
+"""What a flavor is, in numbers: which resources its nodes have, how many, and what cpu and memory follow a GPU.
+
+Values that cannot be read count as absent here; `tenancy.check` reports them where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from tenancy.diagnostics import KeyPath
+from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Organization
+from tenancy.model.gpus import CATALOGUE, Gpu, custom_gpu
+from tenancy.model.quantity import QuantityError, parse
+
+CPU: Final = "cpu"
+MEMORY: Final = "memory"
+GPUS: Final = "gpus"
+"""The key of a budget that means whole GPUs, whatever the device plugin calls them."""
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+DEFAULT_DAEMONS: Final = {CPU: 2000, MEMORY: 4 << 30}
+"""What DaemonSets are taken to use on each node (2 cpu, 4Gi) where a flavor does not say."""
+
+_MEBIBYTE = 1 << 20
+_TAINT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^:\s]*))?:(?P<effect>[A-Za-z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint as Kubernetes has it."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A MIG layout and where it applies: on `gpus` GPUs of each of `nodes` nodes. Empty profiles: whole GPUs."""
+
+    profiles: Mapping[str, int]
+    gpus: int
+    nodes: int
+    path: KeyPath
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """A flavor in numbers, in base units (milli-cpu, bytes, GPUs, MIG slices)."""
+
+    name: str
+    path: KeyPath
+    cluster: str
+    gpu: Gpu | None
+    """The board; None for a CPU flavor."""
+    mains: tuple[str, ...]
+    """The resources that budgets count: the GPU, its MIG profiles, or cpu and memory of a CPU flavor."""
+    names: Mapping[str, str]
+    """From the keys of a budget (`gpus`, `1g.10gb`, `cpu`) to resource names."""
+    capacity: Mapping[str, int]
+    """What jobs can use without the spare nodes and the DaemonSets, per resource."""
+    follows: Mapping[str, Mapping[str, int]]
+    """cpu and memory that come with one of a main resource."""
+    steps: Mapping[str, int]
+    """In which multiples a main resource is shared out."""
+    nodes: int
+    node: Mapping[str, int]
+    """One node less its DaemonSets: cpu, memory and whole GPUs."""
+    whole_nodes: bool
+    layouts: tuple[Layout, ...]
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    levels: tuple[str, ...]
+    fenced: bool
+    """Whether jobs without GPUs are kept off these nodes."""
+    price: Fraction
+    resources: tuple[str, ...] = field(default=())
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.gpu is None
+
+
+def hardware(document: Organization) -> dict[str, Hardware]:
+    """Every flavor of the organization by name, sorted: CPU flavors first, then by name."""
+    flavors = [_hardware(document, name, flavor) for name, flavor in document.flavors.items()]
+    flavors.sort(key=lambda flavor: (not flavor.is_cpu, flavor.name))
+    return {flavor.name: flavor for flavor in flavors}
+
+
+def taints_of(name: str, flavor: Flavor) -> Iterator[tuple[KeyPath, str]]:
+    """The taints as written, each with its place."""
+    if flavor.taint is not None:
+        yield ("flavors", name, "taint"), flavor.taint
+    for index, text in enumerate(flavor.taints or ()):
+        yield ("flavors", name, "taints", index), text
+
+
+def parse_taint(text: str) -> Taint | None:
+    """A taint written `key[=value]:Effect`, or None where the text is not one."""
+    match = _TAINT.fullmatch(text)
+    if match is None or match["effect"] not in EFFECTS:
+        return None
+    return Taint(match["key"], match["value"] or "", match["effect"])
+
+
+def amount(value: object, resource: str) -> int | None:
+    """A quantity in base units, or None where it cannot be read."""
+    try:
+        return parse(value, resource)
+    except QuantityError:
+        return None
+
+
+def board(flavor: Flavor) -> Gpu | None:
+    """The GPU of a flavor; one with an unknown name counts as a board without MIG, so that the rest can be checked."""
+    if flavor.gpu is None:
+        return None
+    if isinstance(flavor.gpu, CustomGpu):
+        return custom_gpu(flavor.gpu.name, amount(flavor.gpu.memory, MEMORY) or 0, flavor.gpu.resource)
+    return CATALOGUE.get(flavor.gpu) or custom_gpu(flavor.gpu, 0, "nvidia.com/gpu")
+
+
+def layouts_of(name: str, flavor: Flavor) -> tuple[Layout, ...]:
+    """The MIG layouts of a flavor with the share of GPUs or nodes that each covers."""
+    gpus, path = flavor.node.gpus or 0, ("flavors", name, "mig")
+    if flavor.mig is None:
+        return (Layout({}, gpus, flavor.nodes, path),)
+    if isinstance(flavor.mig, dict):
+        return (Layout(flavor.mig, gpus, flavor.nodes, path),)
+    return tuple(
+        Layout(
+            {profile: count for profile, count in part.items() if profile not in ("gpus", "nodes")},
+            part.get("gpus", gpus),
+            part.get("nodes", flavor.nodes),
+            (*path, index),
+        )
+        for index, part in enumerate(flavor.mig)
+    )
+
+
+def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
+    gpu, node = board(flavor), _node(flavor)
+    layouts = layouts_of(name, flavor) if gpu else ()
+    counts = _counts(gpu, layouts, flavor.spare_nodes) if gpu else {}
+    usable = max(0, flavor.nodes - flavor.spare_nodes)
+    capacity = {CPU: usable * node[CPU], MEMORY: usable * node[MEMORY], **counts}
+    mains = tuple(counts) if gpu else (CPU, MEMORY)
+    whole = flavor.node.gpus or 1
+    return Hardware(
+        name=name,
+        path=("flavors", name),
+        cluster=flavor.cluster or next(iter(document.clusters), ""),
+        gpu=gpu,
+        mains=mains,
+        names=_names(gpu, counts),
+        capacity=capacity,
+        follows=_follows(flavor, gpu, node, counts),
+        steps={main: whole if flavor.whole_nodes and gpu else _step(main) for main in mains},
+        nodes=flavor.nodes,
+        node=node,
+        whole_nodes=flavor.whole_nodes,
+        layouts=layouts,
+        labels=flavor.labels if flavor.labels is not None else {f"{document.domain}/flavor": name},
+        taints=tuple(taint for _, text in taints_of(name, flavor) if (taint := parse_taint(text))),
+        levels=tuple(flavor.topology or (HOSTNAME,)),
+        fenced=_fenced(flavor),
+        price=Fraction(amount(flavor.price, CPU) or 0, 1000) if flavor.price is not None else Fraction(0),
+        resources=tuple(capacity),
+    )
+
+
+def _fenced(flavor: Flavor) -> bool:
+    """A taint fences a GPU flavor by default; jobs of a CPU flavor have no GPU that could let them in."""
+    if flavor.cpu_jobs is not None:
+        return flavor.cpu_jobs == "fence"
+    return flavor.gpu is not None and bool(flavor.taint or flavor.taints)
+
+
+def _node(flavor: Flavor) -> dict[str, int]:
+    """What one node leaves to jobs."""
+    daemons = flavor.daemons or CpuAndMemory()
+    left: dict[str, int] = {}
+    for resource, size, written in (
+        (CPU, flavor.node.cpu, daemons.cpu),
+        (MEMORY, flavor.node.memory, daemons.memory),
+    ):
+        used = amount(written, resource) if written is not None else None
+        used = DEFAULT_DAEMONS[resource] if used is None else used
+        left[resource] = max(0, (amount(size, resource) or 0) - used)
+    return {**left, GPUS: flavor.node.gpus or 0}
+
+
+def _counts(gpu: Gpu, layouts: tuple[Layout, ...], spare: int) -> dict[str, int]:
+    """GPUs and MIG slices of the flavor; any nodes may be the lost ones, so each layout loses the spare ones."""
+    counts: dict[str, int] = {}
+    for layout in layouts:
+        devices = layout.gpus * max(0, layout.nodes - spare)
+        if not layout.profiles:
+            counts[gpu.resource] = counts.get(gpu.resource, 0) + devices
+        for profile, per_gpu in layout.profiles.items():
+            if profile in gpu.profiles:
+                resource = gpu.profiles[profile].resource
+                counts[resource] = counts.get(resource, 0) + devices * max(0, per_gpu)
+    return dict(sorted(counts.items()))
+
+
+def _names(gpu: Gpu | None, counts: Mapping[str, int]) -> dict[str, str]:
+    names = {CPU: CPU, MEMORY: MEMORY}
+    if gpu and gpu.resource in counts:
+        names[GPUS] = gpu.resource
+    if gpu:
+        names |= {name: profile.resource for name, profile in gpu.profiles.items() if profile.resource in counts}
+    return names
+
+
+def _follows(
+    flavor: Flavor, gpu: Gpu | None, node: Mapping[str, int], counts: Mapping[str, int]
+) -> dict[str, Mapping[str, int]]:
+    """cpu in whole milli-cpu and memory in whole MiB for one GPU; a slice gets its share of the memory."""
+    if gpu is None:
+        return {}
+    gpus = max(1, node[GPUS])
+    whole = {CPU: Fraction(node[CPU], gpus), MEMORY: Fraction(node[MEMORY], gpus)}
+    for resource, written in ((CPU, flavor.per_gpu.cpu), (MEMORY, flavor.per_gpu.memory)):
+        read = amount(written, resource) if written is not None else None
+        whole[resource] = Fraction(read) if read is not None else whole[resource]
+    shares = {profile.resource: profile.memory_share for profile in gpu.profiles.values()}
+    return {
+        main: {
+            CPU: int(whole[CPU] * shares.get(main, 1)),
+            MEMORY: int(whole[MEMORY] * shares.get(main, 1)) // _MEBIBYTE * _MEBIBYTE,
+        }
+        for main in counts
+    }
+
+
+def _step(resource: str) -> int:
+    """Shares are given in whole cores, whole GiB and whole GPUs."""
+    return {CPU: 1000, MEMORY: 1 << 30}.get(resource, 1)

@@ -1,0 +1,207 @@
+"""The raw tree of an organization as a typed document, with everything that has the wrong shape reported at once.
+
+What cannot be read is left out and the rest is read again, so that one misspelt key does not hide the findings of the
+later stages. The paths left out are passed on: laws that would compare against them keep silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from tenancy.diagnostics import Diagnostic, KeyPath, Place, Rule
+from tenancy.load.source import Raw, Sources
+from tenancy.model.document import Organization
+from tenancy.model.rules import MISSING_KEY, OUT_OF_RANGE, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
+from tenancy.model.schema import keys_at
+
+_NOUNS = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "list_type": "a list",
+    "scalar_type": "a number or a quantity such as 64Gi",
+}
+_ROUNDS = 20
+"""A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A typed organization and the paths that were left out of it because they could not be read."""
+
+    organization: Organization | None
+    left_out: frozenset[KeyPath]
+
+
+def parse(tree: Raw, sources: Sources) -> tuple[Parsed, list[Diagnostic]]:
+    """Read `tree`; the organization is None where too little of it is left to be one."""
+    diagnostics: list[Diagnostic] = []
+    left_out: set[KeyPath] = set()
+    rest = tree
+    for _ in range(_ROUNDS):
+        try:
+            return Parsed(Organization.model_validate(rest), frozenset(left_out)), diagnostics
+        except ValidationError as error:
+            removals: set[KeyPath] = set()
+            for details in error.errors(include_url=False):
+                path = _path(details, rest)
+                diagnostic, remove, unread = _explain(details, path, rest, sources)
+                removals.add(remove)
+                if not (details["type"] == "missing" and path in left_out):  # else it is missing because we removed it
+                    diagnostics.append(diagnostic)
+                left_out |= unread
+            if () in removals:
+                break
+            rest = _without(rest, removals)
+    return Parsed(None, frozenset(left_out)), diagnostics
+
+
+def _path(details: ErrorDetails, tree: Raw) -> KeyPath:
+    """The key path of an error: pydantic's location without the names of union members, which no file has."""
+    path: list[str | int] = []
+    value: Any = tree
+    for step in details["loc"]:
+        if _has(value, step):
+            value = value[step]
+        elif isinstance(step, str) and step.startswith("("):
+            continue
+        path.append(step)
+    return tuple(path)
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(value, list):
+        return isinstance(step, int) and step < len(value)
+    return isinstance(value, dict) and step in value
+
+
+def _explain(
+    details: ErrorDetails, path: KeyPath, tree: Raw, sources: Sources
+) -> tuple[Diagnostic, KeyPath, set[KeyPath]]:
+    """The diagnostic of an error, the path to remove before reading again, and the paths that stay unread."""
+    kind = details["type"]
+    if kind == "missing":
+        return _missing(path, sources), path[:-1], {path[:-1]}
+    if kind == "extra_forbidden":
+        diagnostic, nearest = _unknown_key(path, sources)
+        return diagnostic, path, {(*path[:-1], nearest)} if nearest else set()
+    if kind == "literal_error":
+        return _unknown_value(details, path, sources), path, {path}
+    if kind in _NOUNS:
+        return _wrong_type(_NOUNS[kind], _value_at(tree, path), path, sources), path, {path}
+    message = f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}: {_lower(details['msg'])}"
+    return _diagnostic(OUT_OF_RANGE, message, sources.value(path)), path, {path}
+
+
+def _missing(path: KeyPath, sources: Sources) -> Diagnostic:
+    where = f"`{_dotted(path[:-1])}`" if path[:-1] else "the organization"
+    return _diagnostic(
+        MISSING_KEY,
+        f"{where} has no `{path[-1]}`",
+        sources.key(path[:-1]),
+        help=f"add `{path[-1]}:` here; docs/language.md says what it means",
+    )
+
+
+def _unknown_key(path: KeyPath, sources: Sources) -> tuple[Diagnostic, str | None]:
+    known = keys_at(path[:-1])
+    nearest = next(iter(get_close_matches(str(path[-1]), known, 1, 0.6)), None)
+    help_text = f"did you mean `{nearest}`?" if nearest else f"known here: {', '.join(sorted(known))}"
+    where = f"`{_dotted(path[:-1])}`" if path[:-1] else "the organization"
+    message = f"unknown key `{path[-1]}` in {where}"
+    return _diagnostic(UNKNOWN_KEY, message, sources.key(path), help=help_text), nearest
+
+
+def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Diagnostic:
+    allowed = details.get("ctx", {}).get("expected", "")
+    given = details["input"]
+    choices = [choice.strip("' ") for choice in allowed.replace(" or ", ", ").split(",")]
+    nearest = next(iter(get_close_matches(str(given), choices, 1, 0.6)), None)
+    hint = f"did you mean `{nearest}`? " if nearest else ""
+    return _diagnostic(
+        UNKNOWN_VALUE,
+        f"`{_dotted(path)}` cannot be {_shown(given)}",
+        sources.value(path),
+        help=f"{hint}allowed: {', '.join(choices)}",
+    )
+
+
+def _wrong_type(wanted: str, given: Any, path: KeyPath, sources: Sources) -> Diagnostic:
+    hint = ""
+    if given is None:
+        hint = "write `{}` for nothing" if wanted == "a mapping" else "remove the key, or give it a value"
+    elif wanted == "a text" and isinstance(given, int | float):
+        hint = f'quote it: "{_spelling(path, sources) or given}"'
+    elif wanted == "a list":
+        hint = f"write a list: [{given}]"
+    return _diagnostic(
+        WRONG_TYPE, f"`{_dotted(path)}` must be {wanted}, not {_shown(given)}", sources.value(path), help=hint
+    )
+
+
+def _spelling(path: KeyPath, sources: Sources) -> str | None:
+    """The value as it stands in the file: 1.30 and 1.3 are one number but two versions."""
+    place = sources.value(path)
+    line = sources.line(place.file, place.line)
+    return line[place.column - 1 : place.end_column - 1] if line and place.line == place.end_line else None
+
+
+def _diagnostic(rule: Rule, message: str, place: Place, *, help: str = "") -> Diagnostic:
+    return Diagnostic(rule=rule, message=message, place=place, help=help)
+
+
+def _dotted(path: KeyPath) -> str:
+    return ".".join(str(step) for step in path)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = str(value)
+    return f"`{text if len(text) <= 60 else text[:57] + '…'}`"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _value_at(tree: Raw, path: KeyPath) -> Any:
+    value = tree
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _without(tree: Raw, paths: set[KeyPath]) -> Raw:
+    """A copy of `tree` without the values at `paths`; list items are removed together, so indexes stay true."""
+    below: dict[str | int, set[KeyPath]] = {}
+    for path in paths:
+        below.setdefault(path[0], set()).add(path[1:])
+    kept = list(_kept(tree, below))
+    return [value for _, value in kept] if isinstance(tree, list) else dict(kept)
+
+
+def _kept(tree: Raw, below: dict[str | int, set[KeyPath]]) -> Iterator[tuple[Any, Any]]:
+    for key, value in enumerate(tree) if isinstance(tree, list) else tree.items():
+        paths = below.get(key)
+        if paths is None:
+            yield key, value
+        elif () not in paths:
+            yield key, _without(value, paths)

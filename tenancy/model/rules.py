@@ -1,0 +1,40 @@
+"""What the model stage may find: shapes that the language does not have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tenancy.diagnostics import Rule, Severity
+
+UNKNOWN_KEY: Final = Rule(
+    "unknown-key",
+    Severity.ERROR,
+    "A key that the language does not have",
+    "A misspelt key would be ignored, and the unit would get the default instead of what was meant.",
+)
+MISSING_KEY: Final = Rule(
+    "missing-key",
+    Severity.ERROR,
+    "A required key is missing",
+    "There is no sensible default for it, so nothing could be compiled.",
+)
+WRONG_TYPE: Final = Rule(
+    "wrong-type",
+    Severity.ERROR,
+    "A value of the wrong type",
+    "Guessing what was meant would put a number or a name into the cluster that nobody wrote.",
+)
+UNKNOWN_VALUE: Final = Rule(
+    "unknown-value",
+    Severity.ERROR,
+    "A value that is not one of the allowed ones",
+    "The API server refuses unknown policy values, or a default would silently take their place.",
+)
+OUT_OF_RANGE: Final = Rule(
+    "out-of-range",
+    Severity.ERROR,
+    "A number or a list outside its bounds",
+    "No cluster can have such a value, so what follows from it would be wrong as well.",
+)
+
+RULES: Final = (UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, UNKNOWN_VALUE, OUT_OF_RANGE)

@@ -1,0 +1,145 @@
+"""The plan: what the organization comes to, in words that every scheduler shares.
+
+All values are read-only once made. Amounts are in base units (milli-cpu, bytes, GPUs, MIG slices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from tenancy.model.document import ApiServer, Cluster, Dns, Service
+from tenancy.model.hardware import Hardware
+from tenancy.model.organization import Quota, Rules
+
+Quotas: TypeAlias = Mapping[str, Mapping[str, Quota]]
+"""From flavor to resource to the three promises."""
+
+Pools: TypeAlias = Mapping[str, Mapping[str, int]]
+"""From flavor to resource to an amount."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """An inner unit: a department, or a team whose projects have budgets. Only the organization has no parent."""
+
+    name: str
+    title: str
+    parent: str | None
+    weight: float
+    quotas: Quotas
+    pool: Pools
+    """What it does not hand on: shared by all below it."""
+    labels: Mapping[str, str]
+    folder: str
+    """The department whose folder it is written to; empty for the organization."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """Where work waits: a team, a budgeted project, or the projects of a team that share what is left."""
+
+    name: str
+    title: str
+    parent: str
+    weight: float
+    quotas: Quotas
+    flavors: tuple[str, ...]
+    """The flavors that it may reach, in the order in which they are tried: cpu first, then its own, then others."""
+    rules: Rules
+    state: str
+    namespaces: tuple[str, ...]
+    labels: Mapping[str, str]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """The subjects of one access level in a namespace."""
+
+    level: str
+    """`admin`, `member` or `viewer`."""
+    subjects: tuple[str, ...]
+    """As written: `group:…`, `user:…`, `serviceaccount:NAMESPACE/NAME`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Isolation:
+    """Where the pods of a namespace may connect to, beside DNS and their own team."""
+
+    team: tuple[str, ...]
+    services: tuple[Service, ...] = ()
+    internet: bool = False
+    api_server: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace:
+    """A namespace with all that belongs to it."""
+
+    name: str
+    queue: str
+    title: str
+    labels: Mapping[str, str]
+    own_labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    service_accounts: tuple[str, ...]
+    grants: tuple[Grant, ...]
+    isolation: Isolation
+    objects: Mapping[str, int]
+    """Object counts by ResourceQuota key."""
+    storage: Mapping[str, int]
+    """Bytes per storage class."""
+    container: Mapping[str, int]
+    """Default requests of a container, per resource."""
+    folder: str
+    file: str
+    """The stem of the file that it is written to: the team's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """How long the pods of a job may take to become ready, and how often the job is tried again."""
+
+    start_timeout: timedelta
+    retries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkFacts:
+    """What policies must know of a cluster's network."""
+
+    dns: Dns
+    api_server: ApiServer | None
+    metadata: tuple[str, ...]
+    cluster_ranges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """All that one cluster gets."""
+
+    name: str
+    organization: str
+    domain: str
+    cluster: Cluster
+    kubernetes: str
+    """Minor version."""
+    kueue: str
+    """Minor version."""
+    resources: tuple[str, ...]
+    """Every resource that a flavor of the cluster has: cpu, memory, then the others by name."""
+    flavors: Mapping[str, Hardware]
+    groups: tuple[Group, ...]
+    """Parents before children; the organization first."""
+    queues: tuple[Queue, ...]
+    namespaces: tuple[Namespace, ...]
+    priorities: Mapping[str, int]
+    gang: Gang
+    network: NetworkFacts
+    admins: tuple[str, ...]
+    auditors: tuple[str, ...]
+    labels: Mapping[str, str]
+    """Labels of what belongs to the organization as a whole."""

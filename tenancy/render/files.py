@@ -1,0 +1,40 @@
+"""The files of out/ as text: objects in their canonical spelling, documents, and the kustomizations that list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tenancy.backend.manifest import Manifest, Page
+from tenancy.render.conform import Checker
+from tenancy.render.kustomize import kustomizations
+from tenancy.render.pages import page, pages
+from tenancy.render.yaml import documents
+
+
+class Nonconforming(Exception):
+    """An object of our own that its schema refuses: a fault of the compiler, never of the organization."""
+
+
+def render(cluster: str, items: Iterable[Manifest | Page], check: Checker) -> dict[str, str]:
+    """The text of each file of a cluster, by its path in out/. Every object is checked before it becomes text."""
+    files: dict[str, str] = {}
+    applied: list[str] = []
+    environment = None
+    for item in items:
+        path = f"{cluster}/{item.path}"
+        if isinstance(item, Page):
+            environment = environment or pages()
+            files[path] = page(environment, item.template, item.values)
+        elif item.objects:
+            for obj in item.objects:
+                if violations := check(obj):
+                    raise Nonconforming(_story(path, obj, violations))
+            files[path] = documents(item.objects)
+            applied.append(path)
+    return {**files, **kustomizations(applied)}
+
+
+def _story(path: str, obj: dict[str, Any], violations: list[str]) -> str:
+    name = obj.get("metadata", {}).get("name", "?")
+    return f"{path}: {obj.get('kind')} {name} does not conform to its schema: {'; '.join(violations)}"

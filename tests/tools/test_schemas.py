@@ -1,0 +1,174 @@
+"""The generated schemas, their generator, and what the real kubeconform makes of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / "schemas"
+SAMPLES = ROOT / "tests" / "render" / "samples"
+VERSIONS = json.loads((SCHEMAS / "versions.json").read_text(encoding="utf-8"))
+FILES = sorted(file for folder in ("kubernetes", "kueue", "kustomize") for file in (SCHEMAS / folder).rglob("*.json"))
+IDS = [file.relative_to(SCHEMAS).as_posix() for file in FILES]
+KUBECONFORM = ROOT / ".cache" / "bin" / "kubeconform"
+needs_kubeconform = pytest.mark.skipif(
+    not KUBECONFORM.exists() and shutil.which("go") is None, reason="neither kubeconform nor go is here"
+)
+
+
+def script(name: str) -> ModuleType:
+    """A script of tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+schemas = script("schemas")
+
+
+def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and every schema inside it, but no property names."""
+    if isinstance(schema, dict):
+        yield schema
+        for part in (*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()):
+            yield from subschemas(part)
+        yield from subschemas(schema.get("items"))
+        yield from subschemas(schema.get("additionalProperties"))
+
+
+def test_versions_agree_with_folders_and_readme() -> None:
+    """versions.json names exactly the minors that have a folder, and the README the same releases."""
+    readme = (SCHEMAS / "README.md").read_text(encoding="utf-8")
+    for component, minors in VERSIONS.items():
+        assert sorted(minors) == sorted(folder.name for folder in (SCHEMAS / component).iterdir())
+        assert all(release.startswith(f"v{minor}.") and release in readme for minor, release in minors.items())
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_a_schema_is_structure_alone(file: Path) -> None:
+    """No schema carries prose or a default, every object in it is closed or a map, and every reference is local."""
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    for part in subschemas(schema):
+        assert not part.keys() & {"description", "title", "default", "example", "examples"}
+        assert not any(key.startswith("x-") for key in part)
+        assert part.get("$ref", "#/$defs/").startswith("#/$defs/")
+    opened = {name for name, part in schema.get("$defs", {}).items() if part == {"type": "object"}}
+    assert opened <= {"io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"}
+    objects = [part for part in subschemas(schema) if part.get("type") == "object" and part != {"type": "object"}]
+    assert all(part["additionalProperties"] is not True for part in objects)
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_a_schema_compiles(file: Path) -> None:
+    """Every schema is a valid 2020-12 schema and compiles, so none of its references dangles."""
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert not jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid({})
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_a_schema_is_for_one_kind(file: Path) -> None:
+    """The file is named as kubeconform looks for its apiVersion and kind, and takes no status."""
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    api_version, kind = schema["properties"]["apiVersion"]["const"], schema["properties"]["kind"]["const"]
+    group, _, version = api_version.rpartition("/")
+    assert file.name == schemas.file_name(schemas.Kind(group, version, kind))
+    assert {"apiVersion", "kind"} <= set(schema["required"])
+    assert "status" not in schema["properties"]
+
+
+def test_schemas_stay_small() -> None:
+    """All schemas together stay below 2 MB, since they ship with the package."""
+    assert sum(file.stat().st_size for file in FILES) < 2_000_000
+
+
+def test_prose_goes_and_fields_of_that_name_stay() -> None:
+    """The generator drops the keyword `description` and keeps a property called description."""
+    text = {"type": "string", "description": "words", "default": "x"}
+    upstream = {"type": "object", "description": "words", "properties": {"description": text}}
+    expected = {"type": "object", "properties": {"description": {"type": "string"}}, "additionalProperties": False}
+    assert schemas.strict(upstream) == expected
+
+
+def test_open_objects_stay_open_and_null_is_kept() -> None:
+    """x-kubernetes-preserve-unknown-fields leaves an object open, and nullable admits null."""
+    upstream = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "nullable": True}
+    assert schemas.strict(upstream) == {"type": ["object", "null"]}
+
+
+def test_patterns_mean_the_same_in_every_engine() -> None:
+    """Go's inline flag inside a pattern becomes a group, which the engines of the checkers read alike."""
+    assert schemas.strict({"type": "string", "pattern": "^(?i)[a-z]$"}) == {"type": "string", "pattern": "^(?i:[a-z]$)"}
+
+
+def test_an_unknown_keyword_stops_the_generator() -> None:
+    """A keyword that would be lost in silence is an error, so that a new upstream cannot weaken the check unseen."""
+    with pytest.raises(schemas.UpstreamError, match="oneOf"):
+        schemas.strict({"type": "object", "oneOf": [{"required": ["a"]}]})
+
+
+def test_stale_files_are_found(tmp_path: Path) -> None:
+    """A missing, an edited and a superfluous file are stale; a file of others is not looked at."""
+    texts = {"versions.json": "{}\n", "kueue/0.19/a.json": "1\n", "kueue/0.19/b.json": "2\n"}
+    schemas.write(texts, tmp_path)
+    (tmp_path / "organization.schema.json").write_text("{}")
+    assert schemas.differences(texts, tmp_path) == []
+    (tmp_path / "kueue/0.19/a.json").write_text("3\n")
+    (tmp_path / "kueue/0.19/b.json").unlink()
+    (tmp_path / "kueue/0.19/c.json").write_text("4\n")
+    assert schemas.differences(texts, tmp_path) == [f"kueue/0.19/{name}.json" for name in "abc"]
+    schemas.write(texts, tmp_path)
+    assert schemas.differences(texts, tmp_path) == []
+    assert (tmp_path / "organization.schema.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("go") is None, reason="go, which fetches the upstream modules, is not here")
+def test_schemas_are_up_to_date() -> None:
+    """Generating again from upstream gives the files that are committed."""
+    run = subprocess.run(
+        [sys.executable, "tools/schemas.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if run.returncode == 3:
+        pytest.skip(f"upstream could not be read: {run.stderr}")
+    assert run.returncode == 0, run.stderr
+
+
+def run_kubeconform(folder: Path, kubernetes: str, kueue: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "tools/kubeconform.py", str(folder), "--kubernetes", kubernetes, "--kueue", kueue]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@needs_kubeconform
+@pytest.mark.parametrize(("kubernetes", "kueue"), [*zip(VERSIONS["kubernetes"], VERSIONS["kueue"], strict=True)])
+def test_the_real_kubeconform_agrees(tmp_path: Path, kubernetes: str, kueue: str) -> None:
+    """kubeconform accepts every sample and no sample with an unknown field, and passes over chart values."""
+    names = ["kubernetes.yaml", "kueue.yaml", *(["kubernetes-1.36.yaml"] if kubernetes == "1.36" else [])]
+    objects = [obj for name in names for obj in yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8"))]
+    for folder, extra in (("good", {}), ("bad", {"wrong": 1})):
+        (tmp_path / folder).mkdir()
+        text = yaml.safe_dump_all([obj | extra for obj in objects])
+        (tmp_path / folder / "objects.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "good" / "kueue-values.yaml").write_text("enablePrometheus: true\n", encoding="utf-8")
+    good, bad = (run_kubeconform(tmp_path / folder, kubernetes, kueue) for folder in ("good", "bad"))
+    assert (good.returncode, bad.returncode) == (0, 1)
+    assert f"Valid: {len(objects)}, Invalid: 0, Errors: 0, Skipped: 0" in good.stdout
+    assert f"Valid: 0, Invalid: {len(objects)}, Errors: 0, Skipped: 0" in bad.stdout

