@@ -1,4 +1,4 @@
-"""The laws of the three numbers: the triple is ordered, and what a unit hands on is no more than it has (DESIGN.md 2.2)."""
+"""The laws of the three numbers: the triple is ordered, and a unit hands on no more than it has (DESIGN.md 2.2)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ QUOTA_ABOVE_LIMIT: Final = Rule(
     "quota-above-limit",
     Severity.ERROR,
     "The quota is above the unit's own limit",
-    "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of the "
+    "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of "
+    "the "
     "quota could never be used.",
 )
 QUOTA_ABOVE_PARENT: Final = Rule(
@@ -52,7 +53,8 @@ POOL_UNUSED: Final = Rule(
     "pool-unused",
     Severity.WARNING,
     "No unit below may use what the unit keeps",
-    "The part of a quota that is not handed on is a pool for the units below; where none of them may borrow, it stands idle "
+    "The part of a quota that is not handed on is a pool for the units below; where none of them may borrow, it "
+    "stands idle "
     "or serves other departments only.",
 )
 
@@ -70,7 +72,8 @@ def reserved_above_quota(org: Org) -> Iterator[Finding]:
                     number_path(unit, flavor, "reserved", resource),
                     f"{unit.title} reserves {amount_of(reserved, resource)} on {flavor.name}, more than {how} of "
                     f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
-                    f"reserve at most {amount_of(quota, resource)}, or raise the quota to {amount_of(reserved, resource)}",
+                    f"reserve at most {amount_of(quota, resource)}, or raise the quota to "
+                    f"{amount_of(reserved, resource)}",
                     (("the quota", number_path(unit, flavor, "quota", resource)),),
                 )
 
@@ -83,7 +86,9 @@ def quota_above_limit(org: Org) -> Iterator[Finding]:
             _, quota, limit = entry.amounts[resource]
             if quota > limit:
                 quota_path = number_path(unit, flavor, "quota", resource)
-                reserved = "" if "quota" in entry.written or entry.share else " (what it reserves, as no quota is written)"
+                reserved = (
+                    "" if "quota" in entry.written or entry.share else " (what it reserves, as no quota is written)"
+                )
                 yield Finding(
                     QUOTA_ABOVE_LIMIT,
                     number_path(unit, flavor, "limit", resource),
@@ -99,7 +104,7 @@ def quota_above_parent(org: Org) -> Iterator[Finding]:
     for unit, flavor, children in _handing_on(org):
         total = {r: sum(child.entries[flavor.name].amounts[r].quota for child in children) for r in flavor.resources}
         entry = unit.entries[flavor.name]
-        for resource in breaking(flavor, lambda r: total[r] > entry.amounts[r].quota):
+        for resource in breaking(flavor, {r for r in total if total[r] > entry.amounts[r].quota}):
             yield _above_parent(unit, flavor, resource, total[resource], children)
 
 
@@ -111,7 +116,8 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
         return Finding(
             QUOTA_ABOVE_PARENT,
             places[0][1],
-            f"the units in {unit.title} have quotas of {together} on {flavor.name}, but {unit.title} has no budget for it",
+            f"the units in {unit.title} have quotas of {together} on {flavor.name}, but {unit.title} has no budget "
+            f"for it",
             f"add {entry_text(flavor, resource, total)} to the budget of {unit.title}",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
@@ -119,7 +125,8 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
     return Finding(
         QUOTA_ABOVE_PARENT,
         number_path(unit, flavor, "quota", resource),
-        f"the units in {unit.title} have quotas of {together} on {flavor.name}, {amount_of(total - quota, resource)} more "
+        f"the units in {unit.title} have quotas of {together} on {flavor.name}, {amount_of(total - quota, resource)} "
+        f"more "
         f"than its {own} of {amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
         f"take {amount_of(total - quota, resource)} from the units in {unit.title}, or raise its quota to {together}",
         places,
@@ -134,11 +141,12 @@ def reserved_above_parent(org: Org) -> Iterator[Finding]:
         if written is None:
             continue
         total = {r: sum(child.entries[flavor.name].amounts[r].reserved for child in children) for r in written}
-        for resource in breaking(flavor, lambda r: r in written and total[r] > written[r]):
+        for resource in breaking(flavor, {r for r in written if total[r] > written[r]}):
             yield Finding(
                 RESERVED_ABOVE_PARENT,
                 number_path(unit, flavor, "reserved", resource),
-                f"the units in {unit.title} reserve {amount_of(total[resource], resource)} on {flavor.name}, more than the "
+                f"the units in {unit.title} reserve {amount_of(total[resource], resource)} on {flavor.name}, more "
+                f"than the "
                 f"{amount_of(written[resource], resource)} that {unit.title} reserves",
                 f"raise it to {amount_of(total[resource], resource)}, or leave `reserved` out: it is the sum then",
                 largest_first(children, flavor, "reserved", resource),
@@ -156,7 +164,9 @@ def pool_unused(org: Org) -> Iterator[Finding]:
             if flavor is None or entry is None or any(child.entries[name].broken for child in (unit, *unit.children)):
                 continue
             for resource in flavor.mains:
-                left = entry.amounts[resource].quota - sum(c.entries[name].amounts[resource].quota for c in unit.children)
+                left = entry.amounts[resource].quota - sum(
+                    c.entries[name].amounts[resource].quota for c in unit.children
+                )
                 if left > 0 and not any(_borrows(child, name, resource) for child in unit.children):
                     yield _unused(unit, flavor, resource, left)
 
@@ -175,7 +185,8 @@ def _unused(unit: Node, flavor: Hardware, resource: str, left: int) -> Finding:
     else:
         message = f"{title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
         help_text = (
-            f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no `limit` "
+            f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
+            f"`limit` "
             "at their quota"
         )
     return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", resource), message, help_text)

@@ -1,4 +1,4 @@
-"""Limits that cannot mean what they say: above the parent's, above what the policy lets a unit borrow, or out of reach."""
+"""Limits that cannot mean what they say: above the parent's, beyond what the policy lends, or out of reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ LIMIT_ABOVE_PARENT: Final = Rule(
     "limit-above-parent",
     Severity.ERROR,
     "A limit above the parent's limit",
-    "Kueue checks every level of the tree, so the unit stops at its parent's limit; the larger number would promise GPUs that "
+    "Kueue checks every level of the tree, so the unit stops at its parent's limit; the larger number would promise "
+    "GPUs that "
     "no load can ever reach.",
 )
 LIMIT_ABOVE_BORROWING: Final = Rule(
@@ -55,7 +56,7 @@ def limits(org: Org) -> Iterator[Finding]:
                 for resource in written
                 if (finding := _judge(unit, flavor, resource, reserves)) is not None
             }
-            for resource in breaking(flavor, found.__contains__):
+            for resource in breaking(flavor, found):
                 yield found[resource]
 
 
@@ -90,9 +91,7 @@ def _lender(unit: Node) -> Node | None:
     return next(above for above in unit.ancestors() if above.kind == "department")
 
 
-def _reach(
-    unit: Node, flavor: Hardware, resource: str, reserves: dict[tuple[KeyPath, str], dict[str, int]]
-) -> int:
+def _reach(unit: Node, flavor: Hardware, resource: str, reserves: dict[tuple[KeyPath, str], dict[str, int]]) -> int:
     """What the levels above leave to the unit when all that siblings do not reserve stands idle."""
     parent = unit.parent
     if parent is None:
@@ -127,7 +126,8 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
         FLAVOR_UNREACHABLE,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but {cause}",
-        f"give {unit.title} a quota on {flavor.name}, let it borrow from the organization (`borrowing: organization`), or "
+        f"give {unit.title} a quota on {flavor.name}, let it borrow from the organization (`borrowing: "
+        f"organization`), or "
         "remove the limit",
         related,
     )
@@ -136,13 +136,17 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
 def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) -> Finding:
     lent = amount_of(lender.entries[flavor.name].amounts[resource].quota, resource)
     whose = "its quota" if lender is unit else f"the quota of {lender.title}"
-    related = () if lender is unit else ((f"the quota of {lender.title}", number_path(lender, flavor, "quota", resource)),)
+    related = (
+        () if lender is unit else ((f"the quota of {lender.title}", number_path(lender, flavor, "quota", resource)),)
+    )
     where = _origin(unit)
     return Finding(
         LIMIT_ABOVE_BORROWING,
         number_path(unit, flavor, "limit", resource),
-        f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use {whose} of {lent} at most",
-        f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: {{borrowing: organization}}`",
+        f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use {whose} of {lent} at "
+        f"most",
+        f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: "
+        f"{{borrowing: organization}}`",
         (*related, ("the policy", where)) if where else related,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 
 from tenancy.diagnostics import KeyPath
@@ -63,7 +63,7 @@ def number_path(unit: Node, flavor: Hardware, number: str, resource: str) -> Key
 
 
 def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
-    """` (23.75 cores for each of its 24 GPUs)` for an amount that nobody wrote but that follows from one; else empty."""
+    """How an amount that nobody wrote follows from GPUs, as ` (23.75 cores for each of its 24 GPUs)`; else empty."""
     entry = unit.entries[flavor.name]
     if flavor.is_cpu or resource not in (CPU, MEMORY) or resource in entry.written.get(number, {}):
         return ""
@@ -75,10 +75,12 @@ def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def breaking(flavor: Hardware, broken: Callable[[str], bool]) -> list[str]:
+def breaking(flavor: Hardware, broken: Collection[str]) -> list[str]:
     """The main resources for which a law is broken; else the first of cpu and memory, which follow from them."""
-    mains = [resource for resource in flavor.mains if broken(resource)]
-    return mains or [resource for resource in flavor.resources if resource not in flavor.mains and broken(resource)][:1]
+    mains = [resource for resource in flavor.mains if resource in broken]
+    return (
+        mains or [resource for resource in flavor.resources if resource not in flavor.mains and resource in broken][:1]
+    )
 
 
 def largest_first(

@@ -8,9 +8,7 @@ references and parents decide together where a file belongs.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +22,6 @@ API_VERSION: Final = "tenancy/v1alpha1"
 KIND: Final = "Departments"
 _KEYS: Final = ("apiVersion", "kind", "parent", "departments")
 _ROOT_NAMES: Final = ("org.yaml", "org.yml")
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +37,9 @@ class _Fragment:
     """A departments file; `reference` is the place that refers to it, where there is one."""
 
     document: dict[str, Raw]
+    departments: dict[str, Raw]
+    parent: tuple[str, ...] = ()
     reference: _Reference | None = None
-
-    @property
-    def departments(self) -> dict[str, Raw]:
-        found: dict[str, Raw] = self.document["departments"]
-        return found
-
-    @property
-    def parent(self) -> tuple[str, ...]:
-        return tuple(self.document["parent"].split("/", yaml.MAX_DEPTH)) if self.document.get("parent") else ()
 
     def location(self) -> tuple[str, ...]:
         """The path of the department that this file's departments go into."""
@@ -115,13 +105,12 @@ class _Loading:
         real = os.path.realpath(path)
         if real not in self.fragments:
             document = self.read(path)
-            usable = document is not None and _is_departments_file(self, document)
-            self.fragments[real] = _Fragment(document) if document is not None and usable else None
+            self.fragments[real] = _fragment(self, document) if document is not None else None
         return self.fragments[real]
 
 
 def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
-    """Read the organization in the folder `org`, or whose root is the file `org`. None where there is no root to read."""
+    """Read the organization in the folder `org`, or with the root file `org`; None where no root can be read."""
     root, problems = _root(org)
     if root is None:
         return None, problems
@@ -143,15 +132,15 @@ def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
     if os.path.lexists(org) and not os.path.isdir(org):
         return org, []
     found = [org / name for name in _ROOT_NAMES if os.path.lexists(org / name)]
-    name, place = _shown(org), Place(_shown(org / _ROOT_NAMES[0]))
-    if not found:
-        message = f"{name} holds no org.yaml." if os.path.isdir(org) else f"{name} does not exist."
-        help_ = "Write an organization with `tenancy init`, or name another folder."
-        return None, [Diagnostic(rule=rules.ORG_MISSING, message=message, place=place, help=help_)]
     if len(found) == 1:
         return found[0], []
-    message, help_ = "There are both an org.yaml and an org.yml.", "Delete one; org.yaml is the one that was read."
-    return found[0], [Diagnostic(rule=rules.ORG_AMBIGUOUS, message=message, place=place, help=help_)]
+    rule, message = rules.ORG_AMBIGUOUS, "There are both an org.yaml and an org.yml."
+    help_ = "Delete one; org.yaml is the one that was read."
+    if not found:
+        rule, help_ = rules.ORG_MISSING, "Write an organization with `tenancy init`, or name another folder."
+        message = f"{_shown(org)} holds no org.yaml." if os.path.isdir(org) else f"{_shown(org)} does not exist."
+    place = Place(_shown(org / _ROOT_NAMES[0]))
+    return next(iter(found), None), [Diagnostic(rule=rule, message=message, place=place, help=help_)]
 
 
 def _shown(path: Path) -> str:
@@ -166,74 +155,55 @@ def _shown(path: Path) -> str:
 def _text(path: Path, name: str) -> tuple[str, Diagnostic | None]:
     """The text of a file, without a byte order mark, or why there is none."""
     try:
-        mode = os.stat(path).st_mode
-        if not stat.S_ISREG(mode):
-            return "", rules.unreadable(name, "it is a directory" if stat.S_ISDIR(mode) else "it is no regular file")
+        if os.path.exists(path) and not os.path.isfile(path):
+            return "", rules.unreadable(name, "it is no regular file")
         with open(path, "rb") as file:
             data = file.read(yaml.MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         return "", rules.unreadable(name, getattr(error, "strerror", None) or str(error))
-    if len(data) > yaml.MAX_BYTES:
-        return "", rules.too_large(name, yaml.MAX_BYTES)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(data) > 1 and (data[0] == 0) != (data[1] == 0)):
-        return "", rules.utf16(name)
-    data = data.removeprefix(_BOM)
-    try:
-        return data.decode(), None
-    except UnicodeDecodeError as error:
-        return data.decode(errors="replace"), rules.not_utf8(error, data, name)
+    return rules.decoded(data, name, yaml.MAX_BYTES)
 
 
 def _department_files(loading: _Loading) -> list[Path]:
     """The YAML files under departments/, in the order of their paths; each folder once, whatever links lead to it."""
     found: list[Path] = []
-    folders, seen = [loading.folder / "departments"], set[str]()
-    while folders:
-        folder = folders.pop()
-        if os.path.realpath(folder) in seen or not os.path.isdir(folder):
-            continue
-        seen.add(os.path.realpath(folder))
-        try:
-            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-        except OSError as error:
-            loading.diagnostics.append(rules.unreadable(_shown(folder), error.strerror or str(error)))
-            continue
-        for name in names:
-            if os.path.isdir(folder / name):
-                folders.append(folder / name)
-            elif name.endswith((".yaml", ".yml")):
-                found.append(folder / name)
+    seen: set[str] = set()
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            loading.diagnostics.append(rules.unreadable(_shown(Path(error.filename)), str(error.strerror)))
+
+    for name, inner, names in os.walk(loading.folder / "departments", followlinks=True, onerror=unreadable):
+        seen.add(os.path.realpath(name))
+        visible = sorted(each for each in inner if not each.startswith("."))
+        inner[:] = (each for each in visible if os.path.realpath(os.path.join(name, each)) not in seen)
+        found += (Path(name, each) for each in names if not each.startswith(".") and each.endswith((".yaml", ".yml")))
     return sorted(found, key=lambda path: path.relative_to(loading.folder).as_posix())
 
 
-def _is_departments_file(loading: _Loading, document: dict[str, Raw]) -> bool:
-    """Whether the document can be merged; reports everything else that its envelope says wrong."""
-    start = Place(loading.files[-1].name)
+def _fragment(loading: _Loading, document: dict[str, Raw]) -> _Fragment | None:
+    """The document as a departments file; reports what is wrong with its envelope, None where it cannot be merged."""
+
+    def report(rule: Rule, key: str, message: str, help_: str, *, of_key: bool = False) -> None:
+        place = loading.place(document, key, of_key=of_key) if key in document else Place(loading.files[-1].name)
+        loading.report(rule, message if key in document else f"The file has no `{key}`.", place, help_)
+
     for key, expected, rule in (("kind", KIND, rules.KIND), ("apiVersion", API_VERSION, rules.API_VERSION)):
         if document.get(key) != expected:
-            place = loading.place(document, key) if key in document else start
-            message = f"The {key} is {document[key]!r}." if key in document else f"The file has no `{key}`."
-            loading.report(rule, message, place, f"Write `{key}: {expected}`.")
+            report(rule, key, f"The {key} is {repr(document.get(key))[:60]}.", f"Write `{key}: {expected}`.")
     if document.get("kind") != KIND:
-        return False
-    for key in document.keys() - set(_KEYS):
-        help_ = _did_you_mean(key, _KEYS) or f"The keys are {', '.join(_KEYS)}."
-        loading.report(rules.KEY, f"The key `{key}` is unknown here.", loading.place(document, key, of_key=True), help_)
-    parent = document.get("parent")
-    if parent is not None and not isinstance(parent, str):
-        help_ = "Write the department's name, or its path such as `research/vision`; quote a number."
-        loading.report(rules.SHAPE, "`parent` is not text.", loading.place(document, "parent"), help_)
-        return False
-    if isinstance(document.get("departments"), dict):
-        return True
-    place = loading.place(document, "departments", of_key=True) if "departments" in document else start
-    loading.report(rules.SHAPE, "The file has no mapping `departments`.", place, "Write one key per department in it.")
-    return False
-
-
-def _did_you_mean(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"Did you mean `{near[0]}`?" if near else ""
+        return None
+    for key in (key for key in document if key not in _KEYS):
+        help_ = rules.did_you_mean(key, _KEYS) or f"The keys are {', '.join(_KEYS)}."
+        report(rules.KEY, key, f"The key `{key}` is unknown here.", help_, of_key=True)
+    departments, parent = document.get("departments"), document.get("parent") or ""
+    if not isinstance(departments, dict):
+        report(rules.SHAPE, "departments", "`departments` is not a mapping.", "Write one key per department in it.")
+    if not isinstance(parent, str):
+        report(rules.SHAPE, "parent", "`parent` is not text.", "Write a path such as `research/vision`, or quotes.")
+    if not isinstance(departments, dict) or not isinstance(parent, str):
+        return None
+    return _Fragment(document, departments, tuple(parent.split("/", yaml.MAX_DEPTH)) if parent else ())
 
 
 def _walk(departments: Raw) -> Iterator[tuple[tuple[str, ...], dict[str, Raw], str]]:
@@ -266,7 +236,6 @@ def _follow_references(loading: _Loading, tree: dict[str, Raw]) -> None:
         waiting += _references(fragment.departments, fragment) if fragment else ()
     slots: dict[tuple[int, str], tuple[dict[str, Raw], dict[str, Raw]]] = {}
     broken: list[_Reference] = []
-    bound: list[_Fragment] = []
     for reference in waiting:
         known = len(loading.fragments)
         target = _target(loading, reference)
@@ -276,12 +245,10 @@ def _follow_references(loading: _Loading, tree: dict[str, Raw]) -> None:
             broken.append(reference)
             continue
         slots[id(reference.holder), reference.key] = (reference.holder, target.departments)
-        if target.document.get("parent") is not None:
-            bound.append(target)
-    for target in bound:
-        if target.parent != target.location():
-            message = f"The reference places the file in `{'/'.join(target.location()) or 'departments'}`."
-            place = loading.place(target.document, "parent")
+    for fragment in filter(None, loading.fragments.values()):
+        if fragment.reference and fragment.parent and fragment.parent != fragment.location():
+            message = f"The reference places the file in `{'/'.join(fragment.location()) or 'departments'}`."
+            place = loading.place(fragment.document, "parent")
             loading.report(rules.PARENT_CONFLICT, message, place, "Leave `parent` out.")
     for reference in broken:
         empty: dict[str, Raw] = {}
@@ -299,21 +266,20 @@ def _target(loading: _Loading, reference: _Reference) -> _Fragment | None:
     """The file that a reference means, now bound to it; None, with a report, where it cannot be used."""
     department = reference.holder[reference.key]
     name, place = department["file"], loading.place(department, "file")
-    for key in department.keys() - {"file"}:
-        help_ = "Move it into the file."
+    for key in (key for key in department if key != "file"):
         beside = loading.place(department, key, of_key=True)
-        loading.report(rules.FILE_KEYS, f"The key `{key}` stands beside `file`.", beside, help_)
+        loading.report(rules.FILE_KEYS, f"The key `{key}` stands beside `file`.", beside, "Move it into the file.")
     text = name if isinstance(name, str) and "\0" not in name else ""
-    path = loading.folder / text
-    root, real = os.path.realpath(loading.folder), os.path.realpath(path)
-    if text and not Path(real).is_relative_to(root):
+    path, root = loading.folder / text, os.path.realpath(loading.folder)
+    if not Path(os.path.realpath(path)).is_relative_to(root):
         help_ = "Name a file relative to the folder of org.yaml, such as departments/research.yaml."
         loading.report(rules.FILE_OUTSIDE, f"{name} lies outside {_shown(loading.folder)}.", place, help_)
         return None
     if not os.path.isfile(path):
         known = [os.path.relpath(file, root).replace(os.sep, "/") for file in loading.fragments]
-        help_ = _did_you_mean(text, known) or "The path is relative to the folder of org.yaml."
-        loading.report(rules.FILE_MISSING, f"There is no file {name}.", place, help_)
+        help_ = rules.did_you_mean(text, known) or "The path is relative to the folder of org.yaml."
+        message = f"There is no file {text}." if text else "`file` is not the path of a file."
+        loading.report(rules.FILE_MISSING, message, place, help_)
         return None
     fragment = loading.fragment(path)
     if fragment is None or not _is_first(loading, reference, fragment, place):
@@ -328,30 +294,30 @@ def _target(loading: _Loading, reference: _Reference) -> _Fragment | None:
 
 def _is_first(loading: _Loading, reference: _Reference, fragment: _Fragment, place: Place) -> bool:
     """Whether nothing refers to the file so far, nor does it contain this reference; reports it otherwise."""
-    chain, owner = [], reference.owner
-    while owner is not None and owner is not fragment:
+    chain, owner = [reference], reference.owner
+    while owner is not None and owner is not fragment and owner.reference is not None:
         chain.append(owner.reference)
-        owner = owner.reference.owner if owner.reference else None
-    places = [loading.place(link.holder[link.key], "file") for link in chain if link]
+        owner = owner.reference.owner
     if owner is fragment:
-        related = [Related("which is referenced here", found) for found in places]
-        cycle = " inside ".join(f"`{link.key}`" for link in (reference, *chain) if link)
-        message = f"The reference goes round: {cycle} inside `{reference.key}`."
-        loading.report(rules.CYCLE, message, place, "Take one of the references out.", related)
-        return False
-    if (first := fragment.reference) is not None:
-        related = [Related("first referenced here", loading.place(first.holder[first.key], "file"))]
+        related = [("which is referenced here", link) for link in chain[1:]]
+        rule, help_ = rules.CYCLE, "Take one of the references out."
+        message = f"The reference goes round: {' inside '.join(f'`{link.key}`' for link in (*chain, reference))}."
+    elif fragment.reference is not None:
+        related = [("first referenced here", fragment.reference)]
+        rule, help_ = rules.FILE_TWICE, "Give each department a file of its own."
         message = f"{reference.holder[reference.key]['file']} is referenced twice."
-        loading.report(rules.FILE_TWICE, message, place, "Give each department a file of its own.", related)
-        return False
-    return True
+    else:
+        return True
+    places = [Related(label, loading.place(link.holder[link.key], "file")) for label, link in related]
+    loading.report(rule, message, place, help_, places)
+    return False
 
 
 def _place_fragments(loading: _Loading, tree: dict[str, Raw]) -> None:
     """Put the departments of every file without a reference where its `parent` says, in the order of the files."""
     owned: set[int] = set()
     pending = [fragment for fragment in loading.fragments.values() if fragment and not fragment.reference]
-    while ready := [fragment for fragment in pending if _holds(tree, fragment.parent)]:
+    while ready := {fragment: None for fragment in pending if _holds(tree, fragment.parent)}:
         for fragment in ready:
             _add(loading, tree, fragment, owned)
         pending = [fragment for fragment in pending if fragment not in ready]
@@ -379,12 +345,11 @@ def _add(loading: _Loading, tree: dict[str, Raw], fragment: _Fragment, owned: se
         if inner is not None and not isinstance(inner, dict):
             return  # The model reports what is no mapping; there is nothing to add to.
         if id(inner) not in owned:
-            unit[step], entries = dict(inner or {}), loading.marks[id(unit)]
-            entries.setdefault(step, loading.marks[id(fragment.document)]["departments"])
-            loading.marks[id(unit[step])] = dict(loading.marks.get(id(inner), {})) if inner is not None else {}
-            owned.add(id(unit[step]))
+            unit[step] = copy = dict(inner or {})
+            loading.marks[id(unit)].setdefault(step, loading.marks[id(fragment.document)]["departments"])
+            loading.marks[id(copy)] = {} if inner is None else dict(loading.marks[id(inner)])
+            owned.add(id(copy))
         unit = unit[step]
-    marks = loading.marks[id(fragment.departments)]
     for name, department in fragment.departments.items():
         if name in unit:
             place = loading.place(fragment.departments, name, of_key=True)
@@ -393,38 +358,37 @@ def _add(loading: _Loading, tree: dict[str, Raw], fragment: _Fragment, owned: se
             loading.report(rules.DUPLICATE, f"The department `{name}` is defined twice.", place, help_, related)
         else:
             unit[name] = department
-            loading.marks[id(unit)][name] = marks[name]
+            loading.marks[id(unit)][name] = loading.marks[id(fragment.departments)][name]
 
 
 def _report_unplaced(loading: _Loading, tree: dict[str, Raw], pending: list[_Fragment]) -> None:
     """Say of each file whose parent does not exist whether it waits for itself, or for nothing."""
     by_name = {name: fragment for fragment in reversed(pending) for name in fragment.departments}
     by_path = {(*fragment.parent, name): fragment for fragment in reversed(pending) for name in fragment.departments}
-    waits: dict[_Fragment, _Fragment] = {}
+    waits: dict[_Fragment, _Fragment | None] = {}
     consequences: set[_Fragment] = set()
     for fragment in pending:
         path = fragment.parent
         missing = next(size for size in range(1, len(path) + 1) if not _holds(tree, path[:size]))
         exact = next((by_path[path[:size]] for size in range(missing, len(path) + 1) if path[:size] in by_path), None)
-        if exact is not None:
-            consequences.add(fragment)
-        if (other := exact or by_name.get(path[missing - 1])) is not None:
-            waits[fragment] = other
+        consequences |= {fragment} if exact else set()
+        waits[fragment] = exact or by_name.get(path[missing - 1])
     reported = _report_cycles(loading, pending, waits) | consequences
     if None in loading.fragments.values():
         return  # A file without usable content may be the one that defines the parent.
-    paths = [(*above, name) for above, _, name in _walk(tree.get("departments"))]
-    known = ["/".join(path) for path in (*paths, *by_path)]
-    for fragment in pending:
-        if fragment not in reported:
-            parent = "/".join(fragment.parent)
-            same = [path for path in known if path.split("/")[-1] == fragment.parent[-1]][:1]
-            help_ = f"Did you mean `{same[0]}`?" if same else _did_you_mean(parent, known)
-            place = loading.place(fragment.document, "parent")
-            loading.report(rules.PARENT_MISSING, f"There is no department `{parent}`.", place, help_)
+    known = ["/".join((*above, name)) for above, _, name in _walk(tree.get("departments"))]
+    known += map("/".join, by_path)
+    for fragment in (fragment for fragment in pending if fragment not in reported):
+        parent = "/".join(fragment.parent)
+        same = [path for path in known if path.split("/")[-1] == fragment.parent[-1]][:1]
+        help_ = f"Did you mean `{same[0]}`?" if same else rules.did_you_mean(parent, known)
+        place = loading.place(fragment.document, "parent")
+        loading.report(rules.PARENT_MISSING, f"There is no department `{parent}`.", place, help_)
 
 
-def _report_cycles(loading: _Loading, pending: list[_Fragment], waits: dict[_Fragment, _Fragment]) -> set[_Fragment]:
+def _report_cycles(
+    loading: _Loading, pending: list[_Fragment], waits: dict[_Fragment, _Fragment | None]
+) -> set[_Fragment]:
     """Report every ring of files that wait for each other, once; returns the files in such rings."""
     rings: set[_Fragment] = set()
     visited: set[_Fragment] = set()
@@ -440,8 +404,8 @@ def _report_cycles(loading: _Loading, pending: list[_Fragment], waits: dict[_Fra
         ring = chain[chain.index(fragment) :]
         rings.update(ring)
         place, *others = (loading.place(member.document, "parent") for member in ring)
-        names = " inside ".join(f"`{'/'.join(member.parent)}`" for member in (*ring, ring[0]))
         related = [Related("which waits for the parent here", found) for found in others]
-        message = f"The parents go round: {names}."
-        loading.report(rules.CYCLE, message, place, "Put one of these departments at the top.", related)
+        names = " inside ".join(f"`{'/'.join(member.parent)}`" for member in (*ring, ring[0]))
+        help_ = "Put one of these departments at the top."
+        loading.report(rules.CYCLE, f"The parents go round: {names}.", place, help_, related)
     return rings

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import yaml
@@ -323,15 +325,24 @@ def unprintable(error: Exception, text: str, file: str) -> Diagnostic:
     return Diagnostic(rule=UNPRINTABLE, message=message, place=place, help=help_)
 
 
-def not_utf8(error: UnicodeDecodeError, data: bytes, file: str) -> Diagnostic:
-    """The first byte of `data` that is not UTF-8."""
-    line, column = line_and_column(data[: error.start].decode())
-    place, message = Place(file, line, column, line, column + 1), f"The byte 0x{data[error.start]:02X} is not UTF-8."
-    return Diagnostic(rule=NOT_UTF8, message=message, place=place, help="Save the file as UTF-8.")
-
-
-def utf16(file: str) -> Diagnostic:
-    return Diagnostic(rule=UTF16, message="The file is UTF-16.", place=Place(file), help="Save the file as UTF-8.")
+def decoded(data: bytes, file: str, limit: int) -> tuple[str, Diagnostic | None]:
+    """The text of a file, without a byte order mark, or what speaks against it; `limit` is in bytes."""
+    if len(data) > limit:
+        return "", too_large(file, limit)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(data) > 1 and (data[0] == 0) != (data[1] == 0)):
+        message, help_ = "The file is UTF-16.", "Save the file as UTF-8."
+        return "", Diagnostic(rule=UTF16, message=message, place=Place(file), help=help_)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return data.decode(), None
+    except UnicodeDecodeError as error:
+        line, column = line_and_column(data[: error.start].decode())
+        place, message = (
+            Place(file, line, column, line, column + 1),
+            f"The byte 0x{data[error.start]:02X} is not UTF-8.",
+        )
+        problem = Diagnostic(rule=NOT_UTF8, message=message, place=place, help="Save the file as UTF-8.")
+        return data.decode(errors="replace"), problem
 
 
 def unreadable(file: str, reason: str) -> Diagnostic:
@@ -348,3 +359,9 @@ def line_and_column(before: str) -> tuple[int, int]:
     """Line and column, from 1, of the character that follows `before`."""
     lines = f"{before}.".splitlines()
     return len(lines), len(lines[-1])
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A help that offers the nearest of the known words; empty where none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"Did you mean `{near[0]}`?" if near else ""

@@ -60,12 +60,10 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _IGNORE: Final = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*tenancy:[ \t]*ignore\[([^\]\n]*)\]", re.MULTILINE)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BLOCK_HEADER: Final = re.compile(r"(?:[&!]\S*[ \t]+)*[|>]")
-_TOO_DEEP: Final = f"The value is nested deeper than {MAX_DEPTH} levels."
 _COMMON_TAG: Final = "tag:yaml.org,2002:"
 
 Ignores: TypeAlias = dict[int, frozenset[str]]
-_Anchor: TypeAlias = tuple[Raw, int]
-"""The value of an anchor and how many values it stands for; 0 while its end has not been reached."""
+_Anchor: TypeAlias = tuple[Raw, int]  # Its value, and how many values that is: 0 while its end is not reached.
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,39 +114,35 @@ class _State:
         self.diagnostics.append(Diagnostic(rule=rule, message=message, place=place, related=related, help=help_))
 
     def drop(self, container: dict[str, Raw]) -> str:
-        """A key, impossible in a text, for an entry that is read on but must not reach the tree."""
-        key = f"\0{len(self.dropped)}"
+        """A key for an entry that is read on but must not reach the tree; no plain text can hold it."""
+        key = f"\ud800{len(self.dropped)}"
         self.dropped.append((container, key))
         return key
 
     def odd_key(self, event: Any, container: dict[str, Raw], entries: dict[str | int, Mark]) -> str:
-        """The key to go on with for a key that has a tag or an anchor, is null or `<<`, or was there before."""
+        """The key to go on with for one that is quoted, has a tag or an anchor, is null or `<<`, or was there before."""
         key: str = event.value
         if event.tag is not None:
             self.tag(event, self.path(key))
         if event.anchor is not None:
             self.anchors[event.anchor] = (key if event.style else _resolve(key)[0], 1)
         if not event.style and key == "<<":
-            message, help_ = (
-                "The merge key `<<` is not supported.",
-                "Write the keys out, or use an alias for the value.",
-            )
-            self.report(rules.MERGE_KEY, message, event, self.path(), help_)
+            help_ = "Write the keys out, or use an alias for the value."
+            self.report(rules.MERGE_KEY, "The merge key `<<` is not supported.", event, self.path(), help_)
             return self.drop(container)
         if not event.style and key in _ODD_KEYS:
-            message = f"The key `{key}` is null." if key else "A value has no key."
-            self.report(
-                rules.NULL_KEY, message, event, self.path(), "Write a name; quote it if it really is this word."
-            )
+            message, help_ = f"The key `{key}` is null." if key else "A value has no key.", "Write a name, or quote it."
+            self.report(rules.NULL_KEY, message, event, self.path(), help_)
+            return self.drop(container)
+        if _SURROGATE.search(key):
+            self.half_character(event, self.path())
             return self.drop(container)
         if key in container:
             first = entries[key]
             line, column = first.key_line + 1, first.key_column + 1
             related = Related("first written here", Place(self.file, line, column, line, first.key_end_column + 1))
-            help_ = "Keep one of the two, or rename one."
-            self.report(
-                rules.DUPLICATE_KEY, f"The key `{key}` is written twice.", event, self.path(key), help_, related
-            )
+            message, help_ = f"The key `{key}` is written twice.", "Keep one of the two, or rename one."
+            self.report(rules.DUPLICATE_KEY, message, event, self.path(key), help_, related)
         return key
 
     def complex_key(self, event: Any, get_event: Callable[[], Any], container: dict[str, Raw]) -> str:
@@ -179,18 +173,19 @@ class _State:
                 self.plain[event.value] = value
             else:
                 shown = value if len(value) <= 24 else f"{value[:20]}... ({len(value)} characters)"
-                help_ = "Write a number that fits, or quote it to make it text."
-                self.report(
-                    rules.NUMBER, f"The number {shown} is out of range.", event, self.here(key, container), help_
-                )
+                message, help_ = f"The number {shown} is out of range.", "Write one that fits, or quote it as text."
+                self.report(rules.NUMBER, message, event, self.here(key, container), help_)
         elif not value.isascii() and _SURROGATE.search(value):
-            # Only the pure parser lets an escaped half of a surrogate pair through; no file can hold it.
-            message, help_ = "An escape stands for half a character.", "Write the character itself."
-            self.report(rules.UNPRINTABLE, message, event, self.here(key, container), help_)
+            self.half_character(event, self.here(key, container))
             value = _SURROGATE.sub("\ufffd", value)
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, 1)
         return value
+
+    def half_character(self, event: Any, path: KeyPath) -> None:
+        """Only the pure parser lets an escaped half of a surrogate pair through; no file can hold it."""
+        message, help_ = "An escape stands for half a character.", "Write the character itself."
+        self.report(rules.UNPRINTABLE, message, event, path, help_)
 
     def alias(self, event: Any, key: str | None, container: Raw, count: int) -> _Anchor:
         """What an alias stands for, and as how many values it counts. Raises _Refused where that is too many."""
@@ -222,7 +217,8 @@ class _State:
         if event.anchor is not None:
             self.anchors[event.anchor] = (value, 0)
         if len(self.stack) > MAX_DEPTH:
-            self.report(rules.DEPTH, _TOO_DEEP, event, (), "Look for brackets or list items that were never closed.")
+            help_ = "Look for brackets that were never closed."
+            self.report(rules.DEPTH, f"The value is nested deeper than {MAX_DEPTH} levels.", event, (), help_)
             raise _Refused
 
 
@@ -267,7 +263,8 @@ def _document(state: _State, get_event: Callable[[], Any], file: int) -> Raw:  #
                 key = state.complex_key(event, get_event, container)
             else:
                 key = names.setdefault(event.value, event.value)
-                if key in container or key in _ODD_KEYS or event.anchor is not None or event.tag is not None:
+                odd = event.style or event.anchor is not None or event.tag is not None
+                if odd or key in container or key in _ODD_KEYS:
                     key = state.odd_key(event, container, entries)
             key_line, key_column, key_end = start.line, start.column, end.column
             continue
@@ -316,11 +313,10 @@ def _root(state: _State, value: Raw, get_event: Callable[[], Any]) -> dict[str, 
     """The tree, once the stream has been read to its end and the entries that must not reach the tree are gone."""
     several = _further_documents(state, get_event)
     if not isinstance(value, dict):
-        kind, rule = ("a list", rules.ROOT) if isinstance(value, list) else ("a single value", rules.ROOT)
-        kind, rule = (kind, rule) if value is not None else ("nothing but comments and blanks", rules.EMPTY)
+        kind = "nothing" if value is None else "a list" if isinstance(value, list) else "a single value"
+        rule, place = rules.EMPTY if value is None else rules.ROOT, Place(state.file)
         message, help_ = f"The file holds {kind}.", "Begin with keys such as `apiVersion:` and `kind:`."
         if value is not None or not several:
-            place = Place(state.file)
             state.diagnostics.append(Diagnostic(rule=rule, message=message, place=place, help=help_))
         return None
     for container, key in state.dropped:
@@ -358,10 +354,8 @@ def _forget_unreachable(tree: Raw, marks: Marks) -> None:
 
 def _resolve(text: str) -> tuple[Raw, bool]:
     """The value of a plain scalar by the core schema, and whether it is within range; the text where it is not."""
-    if text in _WORDS:
-        return _WORDS[text], True
-    if text[0] not in _NUMBER_START:
-        return text, True
+    if text in _WORDS or text[0] not in _NUMBER_START:
+        return _WORDS.get(text, text), True
     if _INT.fullmatch(text):
         return (int(text, 0 if text[1:2] in {"o", "x"} else 10), True) if len(text) <= MAX_DIGITS else (text, False)
     if _FLOAT.fullmatch(text):

@@ -95,7 +95,9 @@ def _namespace(
 def _annotations(org: Org, node: Node, units: list[Unit]) -> dict[str, str]:
     domain = org.document.domain
     annotations = {key: value for unit in units for key, value in unit.annotations.items()}
-    for key, name in (("display_name", "display-name"), ("cost_center", "cost-center"), ("owner", "owner")):
+    if units[-1].display_name:
+        annotations[f"{domain}/display-name"] = units[-1].display_name
+    for key, name in (("cost_center", "cost-center"), ("owner", "owner")):
         values = [value for unit in units if (value := getattr(unit, key))]
         if values:
             annotations[f"{domain}/{name}"] = values[-1]

@@ -135,6 +135,16 @@ def test_a_duplicate_shows_both_places() -> None:
     assert [(related.place.line, related.place.column) for related in found.related] == [(2, 3)]
 
 
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("text", ['a: "\\ud800"', '"\\ud800": 1'])
+def test_half_a_character_reaches_no_tree(loader: Any, text: str) -> None:
+    """An escape that no UTF-8 file could hold is an error, with the pure parser too."""
+    parsed = parse(text, 0, "f", loader=loader)
+    assert len(parsed.diagnostics) == 1
+    assert "\ud800" not in repr(parsed.tree)
+    repr(parsed).encode()
+
+
 def test_one_run_finds_everything_before_a_syntax_error() -> None:
     """Duplicates, tags and undefined aliases do not end the file; a syntax error does."""
     text = "a: !x 1\na: *b\n<<: 1\nc: [\n"

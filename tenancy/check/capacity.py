@@ -1,0 +1,264 @@
+"""Budgets against hardware: what the nodes have, what DaemonSets leave of them, and flavors given out in whole nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tenancy.check.finding import Check, Finding
+from tenancy.check.wording import (
+    amount_of,
+    breaking,
+    by_flavor,
+    comparable,
+    derivation,
+    flavor_quantities,
+    largest_first,
+    number_path,
+    units_in_words,
+)
+from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, GPUS, MEMORY, Hardware, amount
+from tenancy.model.organization import Node, Org
+from tenancy.model.quantity import canonical, human
+
+QUOTA_ABOVE_CAPACITY: Final = Rule(
+    "quota-above-capacity",
+    Severity.ERROR,
+    "The departments have more quota than there is hardware",
+    "A scheduler believes the numbers: it admits jobs whose pods find no node, and reclaims for an owner what does "
+    "not exist.",
+)
+PER_GPU_ABOVE_NODE: Final = Rule(
+    "per-gpu-above-node",
+    Severity.ERROR,
+    "The GPUs of a node ask for more cpu or memory than the node has",
+    "Jobs of the default size would fill a node before its last GPU: with one core too few, eight-GPU pods wait for "
+    "ever and "
+    "one-GPU pods fit seven times (seen on Kueue 0.19).",
+)
+DAEMONS_ABOVE_NODE: Final = Rule(
+    "daemons-above-node",
+    Severity.ERROR,
+    "DaemonSets use all that a node has",
+    "Nothing would be left for jobs, so every quota on the flavor would be a promise of nothing.",
+)
+DAEMONS_NOT_STATED: Final = Rule(
+    "daemons-not-stated",
+    Severity.NOTE,
+    "What DaemonSets use on the nodes is a guess",
+    "Topology-aware scheduling takes the pods of DaemonSets off each node: if they use more than the guess, jobs of "
+    "the "
+    "default size leave the last GPU of every node unused.",
+)
+NOT_WHOLE_NODES: Final = Rule(
+    "not-whole-nodes",
+    Severity.ERROR,
+    "An amount that is not a multiple of a node on a flavor of whole nodes",
+    "Jobs on this flavor take whole nodes, so the rest of the amount could never be used.",
+)
+WHOLE_NODES_MIXED: Final = Rule(
+    "whole-nodes-mixed",
+    Severity.WARNING,
+    "Units reach a flavor of whole nodes and another one with the same GPU resource",
+    "A job that does not name its flavor may be admitted to the whole nodes, where the policy refuses its pods if "
+    "they ask for "
+    "less than a node: it then holds quota and never starts.",
+)
+
+
+def quota_above_capacity(org: Org) -> Iterator[Finding]:
+    """The departments' quotas fit the nodes that are not spare, for every flavor and resource."""
+    flavors = comparable(org)
+    for name, departments in by_flavor(org.root).items():
+        flavor = flavors.get(name)
+        if flavor is None or any(each.entries[name].broken for each in departments):
+            continue
+        crowded = {resource for resource, *_ in _crowded(org, flavor)}
+        total = {r: sum(each.entries[name].amounts[r].quota for each in departments) for r in flavor.resources}
+        above = {r for r in flavor.resources if total[r] > flavor.capacity[r] and r not in crowded}
+        for resource in breaking(flavor, above):
+            yield _above_capacity(org, flavor, resource, total[resource], departments)
+
+
+def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, departments: list[Node]) -> Finding:
+    document, capacity = org.document.flavors[flavor.name], flavor.capacity[resource]
+    places = largest_first(departments, flavor, "quota", resource)
+    largest = max(departments, key=lambda each: (each.entries[flavor.name].amounts[resource].quota, each.names))
+    spare = f", {document.spare_nodes} of them spare" if document.spare_nodes else ""
+    nodes = f"{document.nodes} nodes{spare}"
+    who = f"{departments[0].title} has a quota" if len(departments) == 1 else "the departments have quotas"
+    hardware: tuple[tuple[str, KeyPath], ...] = (
+        (f"{nodes}: {amount_of(capacity, resource)}", (*flavor.path, "nodes")),
+    )
+    if document.spare_nodes:
+        hardware = (*hardware, ("nodes kept spare", (*flavor.path, "spareNodes")))
+    return Finding(
+        QUOTA_ABOVE_CAPACITY,
+        places[0][1],
+        f"{who} of {amount_of(total, resource)} on {flavor.name}, {amount_of(total - capacity, resource)} more than "
+        f"the "
+        f"{amount_of(capacity, resource)} of its {nodes}{derivation(largest, flavor, 'quota', resource)}",
+        f"take {amount_of(total - capacity, resource)} from the departments, or add nodes",
+        (*places[1:], *hardware),
+    )
+
+
+def per_gpu_above_node(org: Org) -> Iterator[Finding]:
+    """What follows the GPUs of a node fits beside its DaemonSets."""
+    for flavor in comparable(org).values():
+        for resource, each, left in _crowded(org, flavor):
+            gpus = flavor.node[GPUS]
+            fits = canonical(left // gpus // _grain(resource) * _grain(resource), resource)
+            yield Finding(
+                PER_GPU_ABOVE_NODE,
+                (*flavor.path, "perGpu", resource),
+                f"{gpus} GPUs of a {flavor.name} node take {human(each * gpus, resource)} of {resource}, but its "
+                f"DaemonSets "
+                f"leave {human(left, resource)}",
+                f"write at most `{resource}: {fits}`, or leave it out: it is then what the node leaves to each GPU",
+                (("the node", (*flavor.path, "node", resource)), ("its DaemonSets", (*flavor.path, "daemons"))),
+            )
+
+
+def _grain(resource: str) -> int:
+    """Suggestions are in tenths of a core and whole GiB."""
+    return 100 if resource == CPU else 1 << 30
+
+
+def _crowded(org: Org, flavor: Hardware) -> Iterator[tuple[str, int, int]]:
+    """The resources whose perGpu is too large for a node: name, perGpu, what a node leaves."""
+    document = org.document.flavors[flavor.name]
+    for resource, written in ((CPU, document.per_gpu.cpu), (MEMORY, document.per_gpu.memory)):
+        each = amount(written, resource) if written is not None else None
+        if each is not None and each * flavor.node[GPUS] > flavor.node[resource] > 0:
+            yield resource, each, flavor.node[resource]
+
+
+def daemons_above_node(org: Org) -> Iterator[Finding]:
+    """DaemonSets leave something of a node."""
+    for name, flavor in org.flavors.items():
+        document = org.document.flavors[name]
+        if document.nodes == 0 or any(
+            value is not None and amount(value, resource) is None for _, value, resource in flavor_quantities(document)
+        ):
+            continue
+        for resource, size in ((CPU, document.node.cpu), (MEMORY, document.node.memory)):
+            if flavor.node[resource] == 0:
+                written = getattr(document.daemons, resource, None)
+                used = DEFAULT_DAEMONS[resource] if written is None else amount(written, resource) or 0
+                guess = " by default" if written is None else ""
+                yield Finding(
+                    DAEMONS_ABOVE_NODE,
+                    (*flavor.path, "node" if written is None else "daemons", resource),
+                    f"DaemonSets use {human(used, resource)} of {resource} on each {name} node{guess}, which has "
+                    f"{human(amount(size, resource) or 0, resource)}",
+                    f"write what DaemonSets really use under `daemons: {{{resource}: …}}`, or correct the size of "
+                    f"the node",
+                    () if written is None else (("the node", (*flavor.path, "node", resource)),),
+                )
+
+
+def daemons_not_stated(org: Org) -> Iterator[Finding]:
+    """Somebody measured what DaemonSets use."""
+    for name, flavor in org.flavors.items():
+        daemons = org.document.flavors[name].daemons
+        path = (*flavor.path, "daemons")
+        missing = [r for r in (CPU, MEMORY) if daemons is None or getattr(daemons, r) is None]
+        if not missing or (org.left_out and org.hides(path)):
+            continue
+        guess = " and ".join(f"{human(DEFAULT_DAEMONS[r], r)} of {r}" for r in missing)
+        keys = ", ".join(f"{r}: {canonical(DEFAULT_DAEMONS[r], r)}" for r in missing)
+        yield Finding(
+            DAEMONS_NOT_STATED,
+            flavor.path if daemons is None else path,
+            f"{name} does not say what DaemonSets use on each node; {guess} are assumed",
+            f"write `daemons: {{{keys}}}` with what `kubectl describe node` shows for them",
+            at_key=True,
+        )
+
+
+def not_whole_nodes(org: Org) -> Iterator[Finding]:
+    """Amounts of a flavor of whole nodes are multiples of a node."""
+    flavors = {
+        name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu is not None and f.node[GPUS] > 1
+    }
+    for unit in org.units if flavors else ():
+        for name in unit.document.budget if unit.document is not None else ():
+            flavor, entry = flavors.get(name), unit.entries.get(name)
+            if flavor is None or entry is None or entry.broken:
+                continue
+            for number, amounts in entry.written.items():
+                for resource, count in amounts.items():
+                    if resource in flavor.mains and count % flavor.node[GPUS]:
+                        yield _partial_node(unit, flavor, number, resource, count)
+
+
+def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, count: int) -> Finding:
+    size = flavor.node[GPUS]
+    lower, upper = count // size * size, (count // size + 1) * size
+    return Finding(
+        NOT_WHOLE_NODES,
+        number_path(unit, flavor, number, resource),
+        f"{unit.title} has a {number} of {amount_of(count, resource)} on {flavor.name}, which is given out in nodes "
+        f"of {size}",
+        f"write {lower} or {upper}" if lower else f"write {upper}",
+        (("whole nodes", (*flavor.path, "wholeNodes")),),
+    )
+
+
+def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
+    """A unit that reaches whole nodes reaches no other flavor with the same GPU resource in that cluster."""
+    flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
+    for whole in flavors:
+        others = [
+            other
+            for other in flavors
+            if whole.whole_nodes
+            and not other.whole_nodes
+            and other.cluster == whole.cluster
+            and set(other.mains) & set(whole.mains)
+        ]
+        for other in others:
+            mixed = [
+                unit
+                for unit in org.units
+                if not unit.inner
+                and unit.kind != "department"
+                and _has_queue(unit)
+                and unit.reaches(whole)
+                and unit.reaches(other)
+            ]
+            if mixed:
+                yield Finding(
+                    WHOLE_NODES_MIXED,
+                    (*whole.path, "wholeNodes"),
+                    f"{units_in_words(mixed)} may use {whole.name}, in whole nodes, and {other.name}: a small job "
+                    f"may land on "
+                    "the wrong one",
+                    f"write `{whole.name}: {{limit: 0}}` in the budget of units (or departments) with small jobs, and "
+                    f"`{other.name}: {{limit: 0}}` in that of units with large ones",
+                    (("the other flavor", other.path),),
+                )
+
+
+def _has_queue(unit: Node) -> bool:
+    return unit.kind == "team" or bool(unit.document is not None and unit.document.budget)
+
+
+RULES: Final = (
+    QUOTA_ABOVE_CAPACITY,
+    PER_GPU_ABOVE_NODE,
+    DAEMONS_ABOVE_NODE,
+    DAEMONS_NOT_STATED,
+    NOT_WHOLE_NODES,
+    WHOLE_NODES_MIXED,
+)
+CHECKS: Final[tuple[Check, ...]] = (
+    quota_above_capacity,
+    per_gpu_above_node,
+    daemons_above_node,
+    daemons_not_stated,
+    not_whole_nodes,
+    whole_nodes_mixed,
+)

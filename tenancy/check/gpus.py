@@ -1,0 +1,221 @@
+"""GPUs of flavors: boards that exist, and MIG layouts that fit on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from tenancy.check.finding import Finding
+from tenancy.check.syntax import is_dns_subdomain, is_label_key, listed
+from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.model.document import CustomGpu, Flavor
+from tenancy.model.gpus import CATALOGUE, Gpu
+from tenancy.model.hardware import Layout
+from tenancy.model.mig import Placement, Refusal, RefusalKind, additions, pack
+from tenancy.model.organization import Org
+
+UNKNOWN_GPU: Final = Rule(
+    "unknown-gpu",
+    Severity.ERROR,
+    "A GPU that the catalogue does not know",
+    "The catalogue says which resource the device plugin offers, how much memory there is and what MIG can do; without "
+    "it every number that follows from the board would be a guess.",
+)
+GPUS_PER_NODE_MISSING: Final = Rule(
+    "gpus-per-node-missing",
+    Severity.ERROR,
+    "A GPU flavor does not say how many GPUs a node has",
+    "The flavor would count no GPU at all: every budget on it would be above what the hardware has.",
+)
+GPUS_ON_CPU_FLAVOR: Final = Rule(
+    "gpus-on-cpu-flavor",
+    Severity.ERROR,
+    "Nodes with GPUs in a flavor without a GPU",
+    "A flavor without `gpu` has no GPU resource: its GPUs would stay outside every quota, and nobody could use them.",
+)
+GPU_RESOURCE: Final = Rule(
+    "gpu-resource",
+    Severity.ERROR,
+    "A GPU resource that no device plugin can offer",
+    "Kubernetes takes extended resources only as DOMAIN/NAME outside kubernetes.io; under another name no node ever "
+    "offers a GPU, and every job stays pending.",
+)
+MIG_UNSUPPORTED: Final = Rule(
+    "mig-unsupported",
+    Severity.ERROR,
+    "A MIG layout on a GPU that MIG cannot divide",
+    "The MIG manager would fail on every node of the flavor, and the nodes would offer no MIG slice.",
+)
+MIG_PROFILE_UNKNOWN: Final = Rule(
+    "mig-profile-unknown",
+    Severity.ERROR,
+    "A MIG profile that the board does not have",
+    "Profiles are named after the memory of the board, so each board has its own. The MIG manager fails on the node "
+    "with a profile that it does not have, and the node is left without GPUs.",
+)
+MIG_DOES_NOT_FIT: Final = Rule(
+    "mig-does-not-fit",
+    Severity.ERROR,
+    "A MIG layout that does not fit on one GPU",
+    "Nothing checks a layout before the driver tries it on the node; when it fails there, after the GPU was drained, "
+    "the node is left without GPUs.",
+)
+MIG_SHARES: Final = Rule(
+    "mig-shares",
+    Severity.ERROR,
+    "MIG layouts that do not divide the GPUs or the nodes",
+    "Every GPU of every node has exactly one layout. GPUs that no entry covers would be in no budget, those that two "
+    "entries cover would be in two.",
+)
+MIG_ROOM_LEFT: Final = Rule(
+    "mig-room-left",
+    Severity.NOTE,
+    "A MIG layout that leaves room for another instance",
+    "What no instance owns cannot be used by any job: memory and compute of the GPU stay idle.",
+)
+
+CUSTOM: Final = "gpu: {name: MI300X, memory: 192Gi, resource: amd.com/gpu}"
+_SHARES = ("gpus", "nodes")
+
+
+def boards(org: Org) -> Iterator[Finding]:
+    """Boards are in the catalogue or written out, and go together with `node.gpus`."""
+    for name, flavor in org.document.flavors.items():
+        path: KeyPath = ("flavors", name)
+        if isinstance(flavor.gpu, str) and flavor.gpu not in CATALOGUE:
+            message = f"flavor `{name}`: the catalogue has no GPU `{flavor.gpu}`"
+            yield Finding(UNKNOWN_GPU, (*path, "gpu"), message, _nearest_boards(flavor.gpu))
+        if isinstance(flavor.gpu, CustomGpu) and (fault := _resource_fault(flavor.gpu.resource)):
+            message = f"flavor `{name}`: `{flavor.gpu.resource}` {fault}"
+            help_ = "write the name that the nodes show under `allocatable`, such as `amd.com/gpu`"
+            yield Finding(GPU_RESOURCE, (*path, "gpu", "resource"), message, help_)
+        yield from _gpus_per_node(org, name, flavor, path)
+
+
+def layouts(org: Org) -> Iterator[Finding]:
+    """MIG layouts fit on the board and divide the GPUs or the nodes of the flavor."""
+    for name, flavor in org.document.flavors.items():
+        gpu = org.flavors[name].gpu
+        unknown = isinstance(flavor.gpu, str) and flavor.gpu not in CATALOGUE
+        path: KeyPath = ("flavors", name, "mig")
+        if flavor.mig is None or unknown or org.hides((*path[:2], "gpu")) or org.hides(path):
+            continue
+        if gpu is None or not gpu.profiles:
+            what = f"`{gpu.name}` cannot be divided by MIG" if gpu else "a CPU flavor has no GPU that MIG could divide"
+            help_ = f"remove `mig`; boards with MIG are {_with_mig()}" if gpu else "name the board under `gpu`"
+            yield Finding(MIG_UNSUPPORTED, path, f"flavor `{name}`: {what}", help_, at_key=True)
+            continue
+        if isinstance(flavor.mig, list):
+            yield from _shares(org, name, flavor, flavor.mig, path)
+        for layout in org.flavors[name].layouts:
+            if layout.profiles or not isinstance(flavor.mig, list):
+                yield from _layout(name, gpu, layout)
+
+
+def _gpus_per_node(org: Org, name: str, flavor: Flavor, path: KeyPath) -> Iterator[Finding]:
+    gpus, gpu = (*path, "node", "gpus"), (*path, "gpu")
+    if org.left_out and (org.hides(gpu) or org.hides(gpus)):
+        return
+    if flavor.gpu is not None and flavor.node.gpus is None:
+        message = f"flavor `{name}` has a GPU, but `node` does not say how many there are in a node"
+        yield Finding(GPUS_PER_NODE_MISSING, (*path, "node"), message, "add `gpus:` to `node`, such as `gpus: 8`")
+    if flavor.gpu is None and flavor.node.gpus is not None:
+        message = f"flavor `{name}` has no `gpu`, but {flavor.node.gpus} GPUs in a node"
+        help_ = f"name the board, such as `gpu: H100-SXM-80GB` or `{CUSTOM}`, or remove `gpus` from `node`"
+        yield Finding(GPUS_ON_CPU_FLAVOR, gpus, message, help_)
+
+
+def _nearest_boards(text: str) -> str:
+    """Boards with that product name, then those that start alike, then those that are spelled alike."""
+    wanted = text.upper().replace(" ", "-").replace("_", "-").removeprefix("NVIDIA-")
+    near = [name for name, gpu in CATALOGUE.items() if text in gpu.products]
+    near = near or [name for name in CATALOGUE if name.startswith(wanted)]
+    near = near or get_close_matches(wanted, CATALOGUE, 3, 0.5)
+    hint = f"did you mean {listed(near[:4], 'or')}? " if near else ""
+    return f"{hint}`tenancy gpus` lists all; hardware that it does not know is written out: `{CUSTOM}`"
+
+
+def _resource_fault(resource: str) -> str:
+    """What keeps the text from being an extended resource; empty where it is one."""
+    prefix, slash, name = resource.partition("/")
+    if not slash:
+        return "has no domain before a slash"
+    if prefix == "kubernetes.io" or prefix.endswith(".kubernetes.io"):
+        return "is in the domain kubernetes.io, which is reserved"
+    if len(name) > 63:
+        return f"has {len(name)} characters after the slash, 63 are allowed"
+    if resource.startswith("requests.") or not is_dns_subdomain(prefix) or not is_label_key(resource):
+        return "is not of the form DOMAIN/NAME"
+    return ""
+
+
+def _with_mig() -> str:
+    return ", ".join(name for name, gpu in CATALOGUE.items() if gpu.profiles)
+
+
+def _layout(name: str, gpu: Gpu, layout: Layout) -> Iterator[Finding]:
+    found = pack(gpu, layout.profiles)
+    if isinstance(found, Placement):
+        room = [profile for profile in additions(gpu, layout.profiles) if gpu.profiles[profile].plain]
+        if room:
+            most = max(room, key=lambda profile: gpu.profiles[profile].size)
+            message = f"flavor `{name}`: one more `{most}` fits on every GPU"
+            yield Finding(MIG_ROOM_LEFT, layout.path, message, f"add one of {listed(room, 'or')}", at_key=True)
+        return
+    rule = MIG_DOES_NOT_FIT
+    if found.kind in (RefusalKind.UNKNOWN_PROFILE, RefusalKind.COMPUTE_INSTANCE):
+        rule = MIG_PROFILE_UNKNOWN
+    path = (*layout.path, found.profile) if found.profile else layout.path
+    yield Finding(rule, path, f"flavor `{name}`: {found.reason}", _help(found), at_key=True)
+
+
+def _help(refusal: Refusal) -> str:
+    if refusal.kind is RefusalKind.UNKNOWN_PROFILE and refusal.profile in _SHARES:
+        return f"`{refusal.profile}` belongs to a list of layouts: `mig: [{{{refusal.profile}: 4, ...}}, ...]`"
+    return refusal.help
+
+
+def _shares(org: Org, name: str, flavor: Flavor, parts: list[dict[str, int]], path: KeyPath) -> Iterator[Finding]:
+    """Either all entries say `gpus` or all say `nodes`; one entry alone may leave it out."""
+    said = [[key for key in _SHARES if key in part] for part in parts]
+    if not parts or (len(parts) == 1 and not said[0]):
+        if not parts:
+            message = f"flavor `{name}`: the list of MIG layouts is empty"
+            yield Finding(MIG_SHARES, path, message, "name a layout, or remove `mig`", at_key=True)
+        return
+    share = next((keys[0] for keys in said if keys), "gpus")
+    for index, keys in enumerate(said):
+        if keys != [share]:
+            what = f"says {' and '.join(f'`{key}`' for key in keys)}" if keys else f"does not say `{share}`"
+            message = f"flavor `{name}`: entry {index + 1} of `mig` {what}"
+            help_ = "let every entry say `gpus` (of each node), or every entry `nodes` (of the flavor)"
+            yield Finding(MIG_SHARES, (*path, index), message, help_)
+            return
+    few = next((index for index, part in enumerate(parts) if part[share] < 1), None)
+    if few is not None:
+        message = f"flavor `{name}`: entry {few + 1} of `mig` covers {parts[few][share]} {share}"
+        yield Finding(MIG_SHARES, (*path, few, share), message, "write 1 or more, or remove the entry")
+        return
+    whole = flavor.node.gpus if share == "gpus" else flavor.nodes
+    total = sum(part[share] for part in parts)
+    if whole is not None and total != whole and not org.hides((*path[:2], "node", "gpus")):
+        of = f"a node has {whole} GPUs" if share == "gpus" else f"the flavor has {whole} nodes"
+        message = f"flavor `{name}`: the MIG layouts cover {total} {'GPUs' if share == 'gpus' else share}, but {of}"
+        shares = " + ".join(str(part[share]) for part in parts)
+        help_ = f"{share}: {shares} = {total}; make the sum {whole}. An entry without profiles keeps whole GPUs"
+        yield Finding(MIG_SHARES, path, message, help_, at_key=True)
+
+
+CHECKS: Final = (boards, layouts)
+RULES: Final = (
+    UNKNOWN_GPU,
+    GPUS_PER_NODE_MISSING,
+    GPUS_ON_CPU_FLAVOR,
+    GPU_RESOURCE,
+    MIG_UNSUPPORTED,
+    MIG_PROFILE_UNKNOWN,
+    MIG_DOES_NOT_FIT,
+    MIG_SHARES,
+    MIG_ROOM_LEFT,
+)

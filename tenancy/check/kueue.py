@@ -1,0 +1,177 @@
+"""What Kueue can hold: the bounds of its kinds, computed on the objects that would be written.
+
+A cluster's queues have one resource group each, with every flavor that the unit may use and all resources of these
+flavors; its cohorts have all flavors and all resources of the cluster (DESIGN.md section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tenancy.check.finding import Finding
+from tenancy.check.syntax import is_dns_subdomain
+from tenancy.diagnostics import Rule, Severity
+from tenancy.model.hardware import Hardware
+from tenancy.model.organization import Node, Org
+from tenancy.model.versions import kueue_minor
+
+KUEUE_FLAVORS: Final = Rule(
+    "kueue-flavors",
+    Severity.ERROR,
+    "More flavors than a queue can list",
+    "A resource group of a ClusterQueue or a Cohort holds at most 64 flavors; the API server refuses more, and with it "
+    "every queue of the cluster.",
+)
+KUEUE_RESOURCES: Final = Rule(
+    "kueue-resources",
+    Severity.ERROR,
+    "More resources than a queue can count",
+    "A resource group holds at most 64 resources, and each MIG profile is one; the API server refuses more, and with it "
+    "every queue of the cluster.",
+)
+KUEUE_PAIRS: Final = Rule(
+    "kueue-pairs",
+    Severity.ERROR,
+    "More pairs of flavor and resource than a queue can hold",
+    "A ClusterQueue gives every flavor a quota of every resource, 512 pairs at most; Kueue's webhook refuses more.",
+)
+KUEUE_STATUS: Final = Rule(
+    "kueue-status",
+    Severity.WARNING,
+    "More flavors than Kueue 0.17 can report",
+    "Up to 0.17.4 the status of a LocalQueue holds 16 flavors: with more, Kueue cannot write it, and users see neither "
+    "usage nor the reason why jobs wait (kueue#12082).",
+)
+PRIORITY_RANGE: Final = Rule(
+    "priority-range",
+    Severity.ERROR,
+    "A priority outside the range of Kubernetes",
+    "The API accepts a WorkloadPriorityClass of any size, but Kueue cannot read one above int32: after its next restart "
+    "no job of the whole cluster is admitted. PriorityClasses above 1000000000 are kept for the system and refused.",
+)
+PRIORITY_NAME: Final = Rule(
+    "priority-name",
+    Severity.ERROR,
+    "A name that a priority cannot have",
+    "Jobs choose a priority by a label, whose value has at most 63 characters; names that start with system- are kept "
+    "for the cluster, and the API server refuses them.",
+)
+PRIORITY_DEFAULT: Final = Rule(
+    "priority-default",
+    Severity.WARNING,
+    "A priority called `default`",
+    "From Kueue 0.20 on (0.18 with a feature gate) the class called `default` is given to every job that names none: "
+    "an upgrade would change the order of all queues.",
+)
+
+MOST_FLAVORS: Final = 64
+MOST_RESOURCES: Final = 64
+MOST_PAIRS: Final = 512
+MOST_IN_STATUS: Final = 16
+STATUS_VERSION: Final = "0.17"
+LARGEST: Final = 1_000_000_000
+SMALLEST: Final = -(2**31)
+"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status, Kubernetes' PriorityClass, int32."""
+
+
+def sizes(org: Org) -> Iterator[Finding]:
+    """The queues of every cluster are within Kueue's bounds."""
+    for cluster, document in org.document.clusters.items():
+        flavors = [found for name in org.document.flavors if (found := org.flavors[name]).cluster == cluster]
+        if document.scheduler != "kueue" or (org.left_out and org.hides(("flavors",)) and not flavors):
+            continue
+        faults = [*_flavors(cluster, flavors), *_resources(cluster, flavors)]
+        yield from faults or _pairs(org, cluster, flavors)
+        if kueue_minor(document.versions) == STATUS_VERSION and len(flavors) > MOST_IN_STATUS:
+            yield from _status(org, cluster, flavors)
+
+
+def priorities(org: Org) -> Iterator[Finding]:
+    """Priorities have values and names that both Kueue and Kubernetes take."""
+    for name, value in org.document.priorities.items():
+        path = ("priorities", name)
+        if not SMALLEST <= value <= LARGEST:
+            message = f"priority `{name}` is {value}"
+            yield Finding(PRIORITY_RANGE, path, message, f"write a number from {SMALLEST} to {LARGEST}")
+        if name.startswith("system-") or len(name) > 63 or not is_dns_subdomain(name):
+            message = f"`{name}` cannot be the name of a priority"
+            help_ = "lower-case letters, digits, `-` and `.`, at most 63 characters, not starting with `system-`"
+            yield Finding(PRIORITY_NAME, path, message, help_, at_key=True)
+        if name == "default":
+            message = "the priority `default` will be given to jobs that name none"
+            yield Finding(PRIORITY_DEFAULT, path, message, "call it otherwise, such as `standard`", at_key=True)
+
+
+def _flavors(cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
+    if len(flavors) > MOST_FLAVORS:
+        message = f"cluster `{cluster}` has {len(flavors)} flavors, {len(flavors) - MOST_FLAVORS} too many"
+        help_ = f"join flavors of one kind of node, or divide them among clusters: {MOST_FLAVORS} in each"
+        yield Finding(KUEUE_FLAVORS, flavors[MOST_FLAVORS].path, message, help_, at_key=True)
+
+
+def _resources(cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    crossing: Hardware | None = None
+    for flavor in flavors:
+        seen.update(flavor.resources)
+        crossing = crossing or (flavor if len(seen) > MOST_RESOURCES else None)
+    if crossing is not None:
+        message = f"cluster `{cluster}` has {len(seen)} resources, {len(seen) - MOST_RESOURCES} too many"
+        help_ = "use fewer different MIG profiles, or divide the boards among clusters"
+        yield Finding(KUEUE_RESOURCES, crossing.path, message, help_, at_key=True)
+
+
+def _pairs(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
+    """One finding for the cluster: all units that may borrow everywhere have the same pairs."""
+    if len(flavors) * len(_all_resources(flavors)) <= MOST_PAIRS:
+        return
+    over = [(unit, *size) for unit, size in _queues(org, cluster, flavors) if size[0] * size[1] > MOST_PAIRS]
+    if not over:
+        return
+    unit, reached, resources = max(over, key=lambda each: each[1] * each[2])
+    others = f" ({len(over)} queues of cluster `{cluster}` are too large)" if len(over) > 1 else ""
+    message = (
+        f"the queue of `{unit.title}` would hold {reached} flavors x {resources} resources = {reached * resources} "
+        f"pairs, {reached * resources - MOST_PAIRS} too many{others}"
+    )
+    help_ = (
+        "let units that need few flavors not borrow the others (`policy: {borrowing: none}`), use fewer different MIG "
+        "profiles, or divide the flavors among clusters"
+    )
+    yield Finding(KUEUE_PAIRS, ("flavors",), message, help_, (("the unit", unit.path),), at_key=True)
+
+
+def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
+    over = [(unit, reached) for unit, (reached, _) in _queues(org, cluster, flavors) if reached > MOST_IN_STATUS]
+    if over:
+        unit, reached = max(over, key=lambda each: each[1])
+        message = f"{len(over)} queues of cluster `{cluster}` use more than {MOST_IN_STATUS} flavors: {reached} in `{unit.title}`"
+        help_ = 'write `kueue: "0.19"`, run 0.17.5 or later, or let units not borrow every flavor'
+        path = ("clusters", cluster, "versions", "kueue")
+        yield Finding(KUEUE_STATUS, path, message, help_, (("the unit", unit.path),))
+
+
+def _queues(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[tuple[Node, tuple[int, int]]]:
+    """Units with a queue, and how many flavors and resources it would have."""
+    for unit in org.units:
+        queue = unit.kind == "team" or (unit.kind == "project" and unit.document is not None and unit.document.budget)
+        if queue and cluster in unit.clusters:
+            reached = [flavor for flavor in flavors if unit.reaches(flavor)]
+            yield unit, (len(reached), len(_all_resources(reached)))
+
+
+def _all_resources(flavors: Sequence[Hardware]) -> set[str]:
+    return {resource for flavor in flavors for resource in flavor.resources}
+
+
+CHECKS: Final = (sizes, priorities)
+RULES: Final = (
+    KUEUE_FLAVORS,
+    KUEUE_RESOURCES,
+    KUEUE_PAIRS,
+    KUEUE_STATUS,
+    PRIORITY_RANGE,
+    PRIORITY_NAME,
+    PRIORITY_DEFAULT,
+)

@@ -1,0 +1,290 @@
+"""Policies and weights that the scheduler would refuse, ignore, or follow into a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tenancy.check.finding import Check, Finding
+from tenancy.check.wording import comparable, units_in_words
+from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.model.duration import parse_duration
+from tenancy.model.hardware import Hardware
+from tenancy.model.organization import Node, Org
+
+LARGEST_RATIO: Final = 1_000_000
+"""Between the weights of siblings: beyond it Kueue's shares lose their meaning (issue 6774)."""
+
+RECLAIM_NEVER_WITH_BORROWING_PREEMPTION: Final = Rule(
+    "reclaim-never-with-borrowing-preemption",
+    Severity.ERROR,
+    "Borrowing preemption without reclaim",
+    "Kueue's ClusterQueue refuses reclaimWithinCohort Never together with borrowWithinCohort (HTTP 422), so the "
+    "queue would "
+    "not be created.",
+)
+BORROWING_PREEMPTION_IGNORED: Final = Rule(
+    "borrowing-preemption-ignored",
+    Severity.ERROR,
+    "Borrowing preemption under weighted sharing",
+    "Kueue ignores borrowWithinCohort while fair sharing is on (issue 4165): the policy would have no effect at all.",
+)
+STRICT_ACROSS_FLAVORS: Final = Rule(
+    "strict-across-flavors",
+    Severity.WARNING,
+    "Strict queueing over several GPU flavors",
+    "The first job of a strict queue blocks all behind it, also those for another flavor that stands idle; they wait "
+    "without "
+    "any message.",
+)
+RECLAIM_NEVER_LENDS: Final = Rule(
+    "reclaim-never-lends",
+    Severity.WARNING,
+    "Quota is lent that cannot be taken back",
+    "Under `reclaim: never` a borrower keeps what it got until its job ends by itself: the quota is then no promise, "
+    "only a "
+    "share of what happens to be free.",
+)
+GANG_NOT_AT_ORGANIZATION: Final = Rule(
+    "gang-not-at-organization",
+    Severity.ERROR,
+    "A gang policy of one unit",
+    "Kueue has one waitForPodsReady for the whole cluster; a unit's own could not be set and would be ignored.",
+)
+GANG_TIMEOUT: Final = Rule(
+    "gang-timeout",
+    Severity.ERROR,
+    "A start timeout that is no duration",
+    "Kueue's manager does not start with a timeout that it cannot read, and reads 0 as 30 minutes.",
+)
+ZERO_WEIGHT: Final = Rule(
+    "zero-weight",
+    Severity.WARNING,
+    "A weight of 0 under weighted sharing",
+    "Kueue divides by the weight: with anything borrowed the share is infinite, so the unit borrows only while "
+    "nobody else "
+    "asks and is evicted first.",
+)
+ZERO_WEIGHTS: Final = Rule(
+    "zero-weights",
+    Severity.ERROR,
+    "Two siblings with a weight of 0",
+    "Both have an infinite share once they borrow, and Kueue evicts them in turns without end (issue 6774).",
+)
+WEIGHT_RATIO: Final = Rule(
+    "weight-ratio",
+    Severity.ERROR,
+    "Weights of siblings that are too far apart",
+    "Kueue refuses weights of 1e-9 and less, and with extreme ratios its rounding lets siblings evict each other in "
+    "turns "
+    "(issue 6774).",
+)
+
+
+def reclaim_never_with_borrowing_preemption(org: Org) -> Iterator[Finding]:
+    """Found where the combination arises, not again in every unit that inherits it."""
+    for unit in (org.root, *org.units):
+        if not _contradicts(unit) or (unit.parent is not None and _contradicts(unit.parent)):
+            continue
+        places = (_written_at(unit, "borrowing_preemption"), _written_at(unit, "reclaim"))
+        path, other = sorted(places, key=len, reverse=True)
+        yield Finding(
+            RECLAIM_NEVER_WITH_BORROWING_PREEMPTION,
+            path,
+            f"{_title(unit)} has `reclaim: never` and `borrowingPreemption: lower-priority`",
+            "write `reclaim: lower-priority`, or remove `borrowingPreemption`",
+            (("the other half", other),),
+        )
+
+
+def _contradicts(unit: Node) -> bool:
+    return unit.rules.reclaim == "never" and unit.rules.borrowing_preemption == "lower-priority"
+
+
+def borrowing_preemption_ignored(org: Org) -> Iterator[Finding]:
+    """Some cluster of the unit shares first come, first served."""
+    weighted = {name for name, cluster in org.document.clusters.items() if cluster.sharing == "weighted"}
+    for unit in (org.root, *org.units):
+        policy = unit.document.policy if unit.document is not None else org.document.policy
+        clusters = sorted(unit.clusters)
+        if policy.borrowing_preemption != "lower-priority" or not clusters or not weighted.issuperset(clusters):
+            continue
+        yield Finding(
+            BORROWING_PREEMPTION_IGNORED,
+            (*unit.path, "policy", "borrowingPreemption"),
+            f"{_title(unit)} has `borrowingPreemption: lower-priority`, but {clusters[0]} shares by weight",
+            f"write `sharing: first-come` in cluster {clusters[0]}, or remove `borrowingPreemption`",
+            (("the cluster", ("clusters", clusters[0])),),
+        )
+
+
+def strict_across_flavors(org: Org) -> Iterator[Finding]:
+    """A strict queue serves one GPU flavor. One finding for each place that says `strict`."""
+    flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
+    found: dict[KeyPath, list[Node]] = {}
+    for unit in org.units if len(flavors) > 1 else ():
+        if unit.rules.queueing == "strict" and _runs_jobs(unit) and len(_several(unit, flavors)) > 1:
+            found.setdefault(_written_at(unit, "queueing"), []).append(unit)
+    for path, units in found.items():
+        names = " and ".join(flavor.name for flavor in _several(units[0], flavors)[:3])
+        yield Finding(
+            STRICT_ACROSS_FLAVORS,
+            path,
+            f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly and may use {names}",
+            f"write `queueing: best-effort`, or keep the unit to one flavor: `{_several(units[0], flavors)[-1].name}: "
+            "{limit: 0}`",
+        )
+
+
+def _several(unit: Node, flavors: list[Hardware]) -> list[Hardware]:
+    """The GPU flavors that one queue of the unit reaches, in the cluster where these are the most."""
+    reached = [flavor for flavor in flavors if unit.reaches(flavor)]
+    groups = [[f for f in reached if f.cluster == cluster] for cluster in sorted({f.cluster for f in reached})]
+    return max(groups, key=len, default=[])
+
+
+def _runs_jobs(unit: Node) -> bool:
+    if unit.kind == "team":
+        return not unit.inner or any(not child.document.budget for child in unit.children if child.document)
+    return unit.kind == "project" and unit.document is not None and bool(unit.document.budget)
+
+
+def reclaim_never_lends(org: Org) -> Iterator[Finding]:
+    """Where nothing is taken back, nothing is lent. One finding for each place that says `never`."""
+    flavors = list(comparable(org).values())
+    found: dict[KeyPath, list[Node]] = {}
+    never = [unit for unit in org.units if unit.rules.reclaim == "never" and _runs_jobs(unit)]
+    borrowers = [unit for unit in org.units if _runs_jobs(unit) and unit.rules.borrowing != "none"] if never else []
+    for unit in never:
+        if any(other is not unit for other in borrowers[:2]) and any(_lends(unit, flavor) for flavor in flavors):
+            found.setdefault(_written_at(unit, "reclaim"), []).append(unit)
+    for path, units in found.items():
+        yield Finding(
+            RECLAIM_NEVER_LENDS,
+            path,
+            f"{units_in_words(units)} {'lends' if len(units) == 1 else 'lend'} idle quota and cannot take it back",
+            "write `reclaim: any` or `lower-priority`, or reserve what must be free at once: `{reserved: 8, quota: 8}`",
+        )
+
+
+def _lends(unit: Node, flavor: Hardware) -> bool:
+    entry = unit.entries[flavor.name]
+    return entry.stated and any(entry.amounts[main].quota > entry.amounts[main].reserved for main in flavor.mains)
+
+
+def gang_not_at_organization(org: Org) -> Iterator[Finding]:
+    """The gang policy is written at the organization only."""
+    for unit in org.units:
+        if unit.document is not None and unit.document.policy.gang is not None:
+            yield Finding(
+                GANG_NOT_AT_ORGANIZATION,
+                (*unit.path, "policy", "gang"),
+                f"{unit.title} has a gang policy of its own",
+                "write `gang` under the `policy` of the organization, where it holds for all",
+                at_key=True,
+            )
+
+
+def gang_timeout(org: Org) -> Iterator[Finding]:
+    """The start timeout is a duration above 0."""
+    gang = org.document.policy.gang
+    if gang is None:
+        return
+    timeout = parse_duration(gang.start_timeout)
+    if not timeout:
+        what = "is not a duration" if timeout is None else "is no time at all"
+        yield Finding(
+            GANG_TIMEOUT,
+            ("policy", "gang", "startTimeout"),
+            f"the start timeout `{gang.start_timeout}` {what}",
+            "write hours, minutes and seconds as `10m`, `90s` or `1h30m`",
+        )
+
+
+def weights(org: Org) -> Iterator[Finding]:
+    """Weights of siblings can be divided by, and are of one order of magnitude."""
+    if not any(cluster.sharing == "weighted" for cluster in org.document.clusters.values()):
+        return
+    for parent in (org.root, *org.units):
+        if parent.inner and len(parent.children) > 1:
+            yield from _weights_of(parent)
+
+
+def _weights_of(parent: Node) -> Iterator[Finding]:
+    zeros, least, most = [], None, None
+    for child in parent.children:
+        if child.document is None or (child.kind == "project" and not child.document.budget):
+            continue
+        weight = child.document.weight
+        if weight == 0:
+            zeros.append(child)
+            continue
+        least = child if least is None or weight < _weight(least) else least
+        most = child if most is None or weight > _weight(most) else most
+    zeros = [
+        child for child in zeros if child.rules.borrowing != "none" and not any(e.share for e in child.entries.values())
+    ]
+    if len(zeros) > 1:
+        yield Finding(
+            ZERO_WEIGHTS,
+            (*zeros[1].path, "weight"),
+            f"{units_in_words(zeros)} have the weight 0 and may borrow",
+            "give all but one of them a small weight such as 0.01, or `policy: {borrowing: none}`",
+            tuple((f"{child.title} as well", (*child.path, "weight")) for child in (zeros[0], *zeros[2:4])),
+        )
+    elif zeros:
+        yield Finding(
+            ZERO_WEIGHT,
+            (*zeros[0].path, "weight"),
+            f"{zeros[0].title} has the weight 0 and may borrow",
+            "give it a small weight such as 0.01, or `policy: {borrowing: none}` if it is not to borrow",
+        )
+    if least is not None and most is not None and _weight(most) / _weight(least) > LARGEST_RATIO:
+        yield Finding(
+            WEIGHT_RATIO,
+            (*least.path, "weight"),
+            f"{least.title} has the weight {_weight(least):g}, its sibling {most.name} {_weight(most):g}",
+            "keep the weights of siblings within 1 to 1000",
+            (("the other weight", (*most.path, "weight")),),
+        )
+
+
+def _weight(unit: Node) -> float:
+    return unit.document.weight if unit.document is not None else 1
+
+
+def _written_at(unit: Node, key: str) -> KeyPath:
+    """Where the policy in force for a unit was written: at itself or the nearest unit above that says it."""
+    node: Node | None = unit
+    camel = {"borrowing_preemption": "borrowingPreemption"}.get(key, key)
+    while node is not None and node.document is not None:
+        if getattr(node.document.policy, key) is not None:
+            return (*node.path, "policy", camel)
+        node = node.parent
+    return ("policy", camel)
+
+
+def _title(unit: Node) -> str:
+    return unit.title or unit.name
+
+
+RULES: Final = (
+    RECLAIM_NEVER_WITH_BORROWING_PREEMPTION,
+    BORROWING_PREEMPTION_IGNORED,
+    STRICT_ACROSS_FLAVORS,
+    RECLAIM_NEVER_LENDS,
+    GANG_NOT_AT_ORGANIZATION,
+    GANG_TIMEOUT,
+    ZERO_WEIGHT,
+    ZERO_WEIGHTS,
+    WEIGHT_RATIO,
+)
+CHECKS: Final[tuple[Check, ...]] = (
+    reclaim_never_with_borrowing_preemption,
+    borrowing_preemption_ignored,
+    strict_across_flavors,
+    reclaim_never_lends,
+    gang_not_at_organization,
+    gang_timeout,
+    weights,
+)

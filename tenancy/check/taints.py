@@ -1,0 +1,181 @@
+"""Taints of flavors and who gets past them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from tenancy.check.finding import Finding
+from tenancy.check.flavors import FLAVOR_LIMIT, MOST
+from tenancy.check.syntax import is_label_key, is_label_value, listed
+from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.model.document import Flavor
+from tenancy.model.hardware import EFFECTS, Hardware, Taint, parse_taint, taints_of
+from tenancy.model.organization import Org
+
+TAINT_SYNTAX: Final = Rule(
+    "taint-syntax",
+    Severity.ERROR,
+    "A taint that cannot be read",
+    "Kubernetes knows taints as key, value and one of three effects; anything else is refused, and the nodes would "
+    "stand open.",
+)
+TAINT_TWICE: Final = Rule(
+    "taint-twice",
+    Severity.ERROR,
+    "Two taints with the same key and effect",
+    "A node has one taint for each key and effect: Kueue's webhook refuses a flavor with two.",
+)
+TAINT_AND_TAINTS: Final = Rule(
+    "taint-and-taints",
+    Severity.ERROR,
+    "Both `taint` and `taints`",
+    "They say the same thing. A later reader sees one of them and takes it for all.",
+)
+TAINT_SOFT: Final = Rule(
+    "taint-soft",
+    Severity.WARNING,
+    "A taint that keeps nobody out",
+    "Kueue ignores PreferNoSchedule: it admits jobs to the nodes as if they had no taint.",
+)
+TAINT_OF_NODE_STATE: Final = Rule(
+    "taint-of-node-state",
+    Severity.ERROR,
+    "A taint that the cluster itself sets and removes",
+    "The node controllers and the autoscalers put these taints on nodes that are not fit for pods, and remove them "
+    "again. A tenant with the toleration would run on broken nodes.",
+)
+FENCE_WITHOUT_TAINT: Final = Rule(
+    "fence-without-taint",
+    Severity.ERROR,
+    "A fence without a taint",
+    "`fence` keeps jobs without GPUs out by the flavor's taint. Without one they are admitted, take the nodes' cpu and "
+    "memory, and GPUs stay idle.",
+)
+FENCE_ON_CPU_FLAVOR: Final = Rule(
+    "fence-on-cpu-flavor",
+    Severity.ERROR,
+    "A fence around a flavor without GPUs",
+    "Past the fence come the jobs that request the flavor's GPUs. Nobody can request a GPU of a CPU flavor, so no job "
+    "would ever run there.",
+)
+FLAVOR_UNREACHABLE: Final = Rule(
+    "flavor-unreachable",
+    Severity.WARNING,
+    "A flavor that nobody may use",
+    "No unit has a quota on it and none may borrow it, so its nodes stay idle; with a taint nobody gets the toleration.",
+)
+
+_NODE_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "karpenter.sh/")
+_FORM = "write `key[=value]:Effect`, such as `gpu.acme.example/reserved=training:NoSchedule`"
+
+
+def taints(org: Org) -> Iterator[Finding]:
+    """Taints are ones that nodes can have and Kueue takes."""
+    for name, flavor in org.document.flavors.items():
+        if flavor.taint is not None and flavor.taints is not None:
+            path: KeyPath = ("flavors", name, "taint")
+            message = f"flavor `{name}` has both `taint` and `taints`"
+            related = (("the list", ("flavors", name, "taints")),)
+            yield Finding(TAINT_AND_TAINTS, path, message, f"move `{flavor.taint}` into `taints`", related)
+        written = list(taints_of(name, flavor))
+        if len(written) > MOST:
+            message = f"flavor `{name}` has {len(written)} taints"
+            yield Finding(FLAVOR_LIMIT, ("flavors", name, "taints"), message, f"keep {MOST} or fewer", at_key=True)
+        seen: dict[tuple[str, str], KeyPath] = {}
+        for path, text in written:
+            yield from _taint(name, text, path, seen)
+
+
+def fences(org: Org) -> Iterator[Finding]:
+    """A fence needs a taint that keeps jobs out, and GPUs whose jobs come in."""
+    for name, flavor in org.document.flavors.items():
+        path: KeyPath = ("flavors", name, "cpuJobs")
+        if flavor.cpu_jobs != "fence" or (org.left_out and org.hides(path[:2])):
+            continue
+        if flavor.gpu is None:
+            message = f"flavor `{name}` has no GPU, so `cpuJobs: fence` would keep every job out"
+            help_ = "remove `cpuJobs`: tenants of the flavor then get the toleration of its taint"
+            yield Finding(FENCE_ON_CPU_FLAVOR, path, message, help_)
+        elif not _hard(name, flavor):
+            message = f"flavor `{name}` has `cpuJobs: fence`, but no taint that keeps jobs out"
+            help_ = f"taint the nodes: `taint: {org.document.domain}/reserved={name}:NoSchedule`, or remove `cpuJobs`"
+            yield Finding(FENCE_WITHOUT_TAINT, path, message, help_)
+
+
+def reach(org: Org) -> Iterator[Finding]:
+    """Every flavor with nodes can be used by somebody."""
+    if not org.units or org.left_out:
+        return
+    for name in org.document.flavors:
+        flavor = org.flavors[name]
+        if any(flavor.capacity.values()) and not any(_may_use(org, flavor)):
+            what = f"with the taint {listed([_shown(taint) for taint in flavor.taints])} " if flavor.taints else ""
+            message = f"flavor `{name}` {what}has {flavor.nodes} nodes, but no unit may use them"
+            help_ = f"give a unit a budget on `{name}`, or let one borrow: `policy: {{borrowing: organization}}`"
+            yield Finding(FLAVOR_UNREACHABLE, flavor.path, message, help_, at_key=True)
+
+
+def _may_use(org: Org, flavor: Hardware) -> Iterator[bool]:
+    """For each unit that runs work whether it may use the flavor; an entry that could not be read counts as a yes."""
+    for unit in org.units:
+        if unit.kind != "department":
+            yield unit.entries[flavor.name].broken or unit.reaches(flavor)
+
+
+def _shown(taint: Taint) -> str:
+    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+
+
+def _hard(name: str, flavor: Flavor) -> bool:
+    """Whether a taint keeps jobs out; one that cannot be read counts, it has a finding of its own."""
+    parsed = [parse_taint(text) for _, text in taints_of(name, flavor)]
+    return any(taint is None or taint.effect != "PreferNoSchedule" for taint in parsed)
+
+
+def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyPath]) -> Iterator[Finding]:
+    taint = parse_taint(text)
+    if taint is None or not is_label_key(taint.key) or not is_label_value(taint.value):
+        message = f"flavor `{name}`: `{text}` is not a taint"
+        yield Finding(TAINT_SYNTAX, path, message, _syntax_help(text, taint))
+        return
+    first = seen.setdefault((taint.key, taint.effect), path)
+    if first != path:
+        message = f"flavor `{name}` has two taints `{taint.key}` with the effect {taint.effect}"
+        help_ = "keep one; tell tenants apart by budgets and access, not by values of one taint"
+        yield Finding(TAINT_TWICE, path, message, help_, (("the first", first),))
+    if taint.key.startswith(_NODE_STATE):
+        prefix = taint.key.partition("/")[0]
+        message = f"flavor `{name}`: taints in `{prefix}` belong to the node's state"
+        yield Finding(TAINT_OF_NODE_STATE, path, message, "use a key in a domain of your own")
+    elif taint.effect == "PreferNoSchedule":
+        message = f"flavor `{name}`: `{text}` keeps nobody out"
+        help_ = f"write `{text.rpartition(':')[0]}:NoSchedule`"
+        yield Finding(TAINT_SOFT, path, message, help_)
+
+
+def _syntax_help(text: str, taint: Taint | None) -> str:
+    """The effect in its right spelling where that is all that is wrong."""
+    head, colon, effect = text.rpartition(":")
+    if taint is None and colon and effect not in EFFECTS and parse_taint(f"{head}:NoSchedule"):
+        near = {known.lower(): known for known in EFFECTS}
+        found = get_close_matches(effect.lower(), near, 1, 0.6)
+        hint = f"did you mean `{head}:{near[found[0]]}`? " if found else ""
+        return f"{hint}effects are {listed(EFFECTS)}"
+    if taint is None and not colon and is_label_key(text.partition("=")[0]):
+        return f"add the effect: `{text}:NoSchedule`"
+    return f"{_FORM}; keys and values are written like those of labels"
+
+
+CHECKS: Final = (taints, fences, reach)
+RULES: Final = (
+    TAINT_SYNTAX,
+    TAINT_TWICE,
+    TAINT_AND_TAINTS,
+    TAINT_SOFT,
+    TAINT_OF_NODE_STATE,
+    FENCE_WITHOUT_TAINT,
+    FENCE_ON_CPU_FLAVOR,
+    FLAVOR_UNREACHABLE,
+)
