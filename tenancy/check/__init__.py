@@ -9,17 +9,53 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
+from tenancy.check import (
+    access,
+    expiry,
+    flavors,
+    gpus,
+    kueue,
+    network,
+    objects,
+    storage,
+    taints,
+    topology,
+)
 from tenancy.check.finding import Check, placed
 from tenancy.diagnostics import Diagnostic, Rule
 from tenancy.load.source import Sources
 from tenancy.model.organization import Org
 
-CHECKS: Final[tuple[Check, ...]] = ()
+CHECKS: Final[tuple[Check, ...]] = (
+    *gpus.CHECKS,
+    *flavors.CHECKS,
+    *taints.CHECKS,
+    *topology.CHECKS,
+    *kueue.CHECKS,
+    *access.CHECKS,
+    *objects.CHECKS,
+    *storage.CHECKS,
+    *network.CHECKS,
+    *expiry.CHECKS,
+)
 
-RULES: Final[tuple[Rule, ...]] = ()
+RULES: Final[tuple[Rule, ...]] = (
+    *gpus.RULES,
+    *flavors.RULES,
+    *taints.RULES,
+    *topology.RULES,
+    *kueue.RULES,
+    *access.RULES,
+    *objects.RULES,
+    *storage.RULES,
+    *network.RULES,
+    *expiry.RULES,
+)
 
 
 def check(org: Org, sources: Sources, today: date | None = None) -> list[Diagnostic]:
     """Every finding of every check. `today` is compared with `expires` dates; None (as in `compile`) compares nothing."""
     findings = [finding for each in CHECKS for finding in each(org)]
+    if today is not None:
+        findings += expiry.expired(org, today)
     return [placed(finding, sources) for finding in findings]

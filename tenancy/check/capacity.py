@@ -1,4 +1,4 @@
-"""Budgets against hardware: what the nodes have, what DaemonSets leave of them, and flavors given out in whole nodes."""
+"""Budgets against hardware: what the nodes have, and flavors that are given out in whole nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tenancy.check.wording import (
     by_flavor,
     comparable,
     derivation,
-    flavor_quantities,
     largest_first,
     number_path,
     units_in_words,
@@ -28,20 +27,6 @@ QUOTA_ABOVE_CAPACITY: Final = Rule(
     "The departments have more quota than there is hardware",
     "A scheduler believes the numbers: it admits jobs whose pods find no node, and reclaims for an owner what does "
     "not exist.",
-)
-PER_GPU_ABOVE_NODE: Final = Rule(
-    "per-gpu-above-node",
-    Severity.ERROR,
-    "The GPUs of a node ask for more cpu or memory than the node has",
-    "Jobs of the default size would fill a node before its last GPU: with one core too few, eight-GPU pods wait for "
-    "ever and "
-    "one-GPU pods fit seven times (seen on Kueue 0.19).",
-)
-DAEMONS_ABOVE_NODE: Final = Rule(
-    "daemons-above-node",
-    Severity.ERROR,
-    "DaemonSets use all that a node has",
-    "Nothing would be left for jobs, so every quota on the flavor would be a promise of nothing.",
 )
 DAEMONS_NOT_STATED: Final = Rule(
     "daemons-not-stated",
@@ -74,7 +59,7 @@ def quota_above_capacity(org: Org) -> Iterator[Finding]:
         flavor = flavors.get(name)
         if flavor is None or any(each.entries[name].broken for each in departments):
             continue
-        crowded = {resource for resource, *_ in _crowded(org, flavor)}
+        crowded = set(_crowded(org, flavor))
         total = {r: sum(each.entries[name].amounts[r].quota for each in departments) for r in flavor.resources}
         above = {r for r in flavor.resources if total[r] > flavor.capacity[r] and r not in crowded}
         for resource in breaking(flavor, above):
@@ -104,59 +89,13 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     )
 
 
-def per_gpu_above_node(org: Org) -> Iterator[Finding]:
-    """What follows the GPUs of a node fits beside its DaemonSets."""
-    for flavor in comparable(org).values():
-        for resource, each, left in _crowded(org, flavor):
-            gpus = flavor.node[GPUS]
-            fits = canonical(left // gpus // _grain(resource) * _grain(resource), resource)
-            yield Finding(
-                PER_GPU_ABOVE_NODE,
-                (*flavor.path, "perGpu", resource),
-                f"{gpus} GPUs of a {flavor.name} node take {human(each * gpus, resource)} of {resource}, but its "
-                f"DaemonSets "
-                f"leave {human(left, resource)}",
-                f"write at most `{resource}: {fits}`, or leave it out: it is then what the node leaves to each GPU",
-                (("the node", (*flavor.path, "node", resource)), ("its DaemonSets", (*flavor.path, "daemons"))),
-            )
-
-
-def _grain(resource: str) -> int:
-    """Suggestions are in tenths of a core and whole GiB."""
-    return 100 if resource == CPU else 1 << 30
-
-
-def _crowded(org: Org, flavor: Hardware) -> Iterator[tuple[str, int, int]]:
-    """The resources whose perGpu is too large for a node: name, perGpu, what a node leaves."""
+def _crowded(org: Org, flavor: Hardware) -> Iterator[str]:
+    """The resources whose perGpu is too large for a node: a finding of its own, which this one would only repeat."""
     document = org.document.flavors[flavor.name]
     for resource, written in ((CPU, document.per_gpu.cpu), (MEMORY, document.per_gpu.memory)):
         each = amount(written, resource) if written is not None else None
-        if each is not None and each * flavor.node[GPUS] > flavor.node[resource] > 0:
-            yield resource, each, flavor.node[resource]
-
-
-def daemons_above_node(org: Org) -> Iterator[Finding]:
-    """DaemonSets leave something of a node."""
-    for name, flavor in org.flavors.items():
-        document = org.document.flavors[name]
-        if document.nodes == 0 or any(
-            value is not None and amount(value, resource) is None for _, value, resource in flavor_quantities(document)
-        ):
-            continue
-        for resource, size in ((CPU, document.node.cpu), (MEMORY, document.node.memory)):
-            if flavor.node[resource] == 0:
-                written = getattr(document.daemons, resource, None)
-                used = DEFAULT_DAEMONS[resource] if written is None else amount(written, resource) or 0
-                guess = " by default" if written is None else ""
-                yield Finding(
-                    DAEMONS_ABOVE_NODE,
-                    (*flavor.path, "node" if written is None else "daemons", resource),
-                    f"DaemonSets use {human(used, resource)} of {resource} on each {name} node{guess}, which has "
-                    f"{human(amount(size, resource) or 0, resource)}",
-                    f"write what DaemonSets really use under `daemons: {{{resource}: …}}`, or correct the size of "
-                    f"the node",
-                    () if written is None else (("the node", (*flavor.path, "node", resource)),),
-                )
+        if each is not None and each * flavor.node[GPUS] > flavor.node[resource]:
+            yield resource
 
 
 def daemons_not_stated(org: Org) -> Iterator[Finding]:
@@ -248,16 +187,12 @@ def _has_queue(unit: Node) -> bool:
 
 RULES: Final = (
     QUOTA_ABOVE_CAPACITY,
-    PER_GPU_ABOVE_NODE,
-    DAEMONS_ABOVE_NODE,
     DAEMONS_NOT_STATED,
     NOT_WHOLE_NODES,
     WHOLE_NODES_MIXED,
 )
 CHECKS: Final[tuple[Check, ...]] = (
     quota_above_capacity,
-    per_gpu_above_node,
-    daemons_above_node,
     daemons_not_stated,
     not_whole_nodes,
     whole_nodes_mixed,

@@ -1,4 +1,4 @@
-"""Flavors: the labels that select their nodes, and the nodes themselves. Taints and topologies have modules of their own."""
+"""Flavors: the labels that select their nodes, and the nodes themselves."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FLAVORS_OVERLAP: Final = Rule(
     "flavors-overlap",
     Severity.ERROR,
     "Two flavors select the same nodes",
-    "Kueue does not notice that two flavors count one node: it admits jobs for both, and the later ones hold quota for "
-    "GPUs that are taken (kueue#6586, #10659).",
+    "Kueue does not notice that two flavors count one node: it admits jobs for both, and the later ones hold "
+    "quota for GPUs that are taken (kueue#6586, #10659).",
 )
 LABELS_EMPTY: Final = Rule(
     "flavor-labels-empty",

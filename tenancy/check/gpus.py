@@ -19,8 +19,8 @@ UNKNOWN_GPU: Final = Rule(
     "unknown-gpu",
     Severity.ERROR,
     "A GPU that the catalogue does not know",
-    "The catalogue says which resource the device plugin offers, how much memory there is and what MIG can do; without "
-    "it every number that follows from the board would be a guess.",
+    "The catalogue says which resource the device plugin offers, how much memory there is and what MIG can do; "
+    "without it every number that follows from the board would be a guess.",
 )
 GPUS_PER_NODE_MISSING: Final = Rule(
     "gpus-per-node-missing",
@@ -38,8 +38,8 @@ GPU_RESOURCE: Final = Rule(
     "gpu-resource",
     Severity.ERROR,
     "A GPU resource that no device plugin can offer",
-    "Kubernetes takes extended resources only as DOMAIN/NAME outside kubernetes.io; under another name no node ever "
-    "offers a GPU, and every job stays pending.",
+    "Kubernetes takes extended resources only as DOMAIN/NAME outside kubernetes.io; under another name no node "
+    "ever offers a GPU, and every job stays pending.",
 )
 MIG_UNSUPPORTED: Final = Rule(
     "mig-unsupported",
@@ -51,22 +51,22 @@ MIG_PROFILE_UNKNOWN: Final = Rule(
     "mig-profile-unknown",
     Severity.ERROR,
     "A MIG profile that the board does not have",
-    "Profiles are named after the memory of the board, so each board has its own. The MIG manager fails on the node "
-    "with a profile that it does not have, and the node is left without GPUs.",
+    "Profiles are named after the memory of the board, so each board has its own. The MIG manager fails on the "
+    "node with a profile that it does not have, and the node is left without GPUs.",
 )
 MIG_DOES_NOT_FIT: Final = Rule(
     "mig-does-not-fit",
     Severity.ERROR,
     "A MIG layout that does not fit on one GPU",
-    "Nothing checks a layout before the driver tries it on the node; when it fails there, after the GPU was drained, "
-    "the node is left without GPUs.",
+    "Nothing checks a layout before the driver tries it on the node; when it fails there, after the GPU was "
+    "drained, the node is left without GPUs.",
 )
 MIG_SHARES: Final = Rule(
     "mig-shares",
     Severity.ERROR,
     "MIG layouts that do not divide the GPUs or the nodes",
-    "Every GPU of every node has exactly one layout. GPUs that no entry covers would be in no budget, those that two "
-    "entries cover would be in two.",
+    "Every GPU of every node has exactly one layout. GPUs that no entry covers would be in no budget, those that "
+    "two entries cover would be in two.",
 )
 MIG_ROOM_LEFT: Final = Rule(
     "mig-room-left",
@@ -103,7 +103,7 @@ def layouts(org: Org) -> Iterator[Finding]:
             continue
         if gpu is None or not gpu.profiles:
             what = f"`{gpu.name}` cannot be divided by MIG" if gpu else "a CPU flavor has no GPU that MIG could divide"
-            help_ = f"remove `mig`; boards with MIG are {_with_mig()}" if gpu else "name the board under `gpu`"
+            help_ = "remove `mig`; `tenancy gpus` shows which boards have it" if gpu else "name the board under `gpu`"
             yield Finding(MIG_UNSUPPORTED, path, f"flavor `{name}`: {what}", help_, at_key=True)
             continue
         if isinstance(flavor.mig, list):
@@ -148,10 +148,6 @@ def _resource_fault(resource: str) -> str:
     if resource.startswith("requests.") or not is_dns_subdomain(prefix) or not is_label_key(resource):
         return "is not of the form DOMAIN/NAME"
     return ""
-
-
-def _with_mig() -> str:
-    return ", ".join(name for name, gpu in CATALOGUE.items() if gpu.profiles)
 
 
 def _layout(name: str, gpu: Gpu, layout: Layout) -> Iterator[Finding]:

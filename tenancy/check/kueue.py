@@ -20,15 +20,15 @@ KUEUE_FLAVORS: Final = Rule(
     "kueue-flavors",
     Severity.ERROR,
     "More flavors than a queue can list",
-    "A resource group of a ClusterQueue or a Cohort holds at most 64 flavors; the API server refuses more, and with it "
-    "every queue of the cluster.",
+    "A resource group of a ClusterQueue or a Cohort holds at most 64 flavors; the API server refuses more, and "
+    "with it every queue of the cluster.",
 )
 KUEUE_RESOURCES: Final = Rule(
     "kueue-resources",
     Severity.ERROR,
     "More resources than a queue can count",
-    "A resource group holds at most 64 resources, and each MIG profile is one; the API server refuses more, and with it "
-    "every queue of the cluster.",
+    "A resource group holds at most 64 resources, and each MIG profile is one; the API server refuses more, and "
+    "with it every queue of the cluster.",
 )
 KUEUE_PAIRS: Final = Rule(
     "kueue-pairs",
@@ -40,29 +40,30 @@ KUEUE_STATUS: Final = Rule(
     "kueue-status",
     Severity.WARNING,
     "More flavors than Kueue 0.17 can report",
-    "Up to 0.17.4 the status of a LocalQueue holds 16 flavors: with more, Kueue cannot write it, and users see neither "
-    "usage nor the reason why jobs wait (kueue#12082).",
+    "Up to 0.17.4 the status of a LocalQueue holds 16 flavors: with more, Kueue cannot write it, and users see "
+    "neither usage nor the reason why jobs wait (kueue#12082).",
 )
 PRIORITY_RANGE: Final = Rule(
     "priority-range",
     Severity.ERROR,
     "A priority outside the range of Kubernetes",
-    "The API accepts a WorkloadPriorityClass of any size, but Kueue cannot read one above int32: after its next restart "
-    "no job of the whole cluster is admitted. PriorityClasses above 1000000000 are kept for the system and refused.",
+    "The API accepts a WorkloadPriorityClass of any size, but Kueue cannot read one above int32: after its next "
+    "restart no job of the whole cluster is admitted. PriorityClasses above 1000000000 are kept for the system "
+    "and refused.",
 )
 PRIORITY_NAME: Final = Rule(
     "priority-name",
     Severity.ERROR,
     "A name that a priority cannot have",
-    "Jobs choose a priority by a label, whose value has at most 63 characters; names that start with system- are kept "
-    "for the cluster, and the API server refuses them.",
+    "Jobs choose a priority by a label, whose value has at most 63 characters; names that start with system- are "
+    "kept for the cluster, and the API server refuses them.",
 )
 PRIORITY_DEFAULT: Final = Rule(
     "priority-default",
     Severity.WARNING,
     "A priority called `default`",
-    "From Kueue 0.20 on (0.18 with a feature gate) the class called `default` is given to every job that names none: "
-    "an upgrade would change the order of all queues.",
+    "From Kueue 0.20 on (0.18 with a feature gate) the class called `default` is given to every job that names "
+    "none: an upgrade would change the order of all queues.",
 )
 
 MOST_FLAVORS: Final = 64
@@ -79,7 +80,7 @@ def sizes(org: Org) -> Iterator[Finding]:
     """The queues of every cluster are within Kueue's bounds."""
     for cluster, document in org.document.clusters.items():
         flavors = [found for name in org.document.flavors if (found := org.flavors[name]).cluster == cluster]
-        if document.scheduler != "kueue" or (org.left_out and org.hides(("flavors",)) and not flavors):
+        if document.scheduler != "kueue":
             continue
         faults = [*_flavors(cluster, flavors), *_resources(cluster, flavors)]
         yield from faults or _pairs(org, cluster, flavors)
@@ -146,10 +147,11 @@ def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Fin
     over = [(unit, reached) for unit, (reached, _) in _queues(org, cluster, flavors) if reached > MOST_IN_STATUS]
     if over:
         unit, reached = max(over, key=lambda each: each[1])
-        message = f"{len(over)} queues of cluster `{cluster}` use more than {MOST_IN_STATUS} flavors: {reached} in `{unit.title}`"
+        queues = "1 queue uses" if len(over) == 1 else f"{len(over)} queues use"
+        message = f"{queues} more than {MOST_IN_STATUS} flavors of cluster `{cluster}`"
         help_ = 'write `kueue: "0.19"`, run 0.17.5 or later, or let units not borrow every flavor'
         path = ("clusters", cluster, "versions", "kueue")
-        yield Finding(KUEUE_STATUS, path, message, help_, (("the unit", unit.path),))
+        yield Finding(KUEUE_STATUS, path, message, help_, ((f"this unit uses {reached}", unit.path),))
 
 
 def _queues(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[tuple[Node, tuple[int, int]]]:

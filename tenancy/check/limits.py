@@ -31,8 +31,8 @@ LIMIT_UNREACHABLE: Final = Rule(
     "A limit that can never be reached",
     "What siblings reserve is never lent, so the unit stops earlier, without a message that says why.",
 )
-FLAVOR_UNREACHABLE: Final = Rule(
-    "flavor-unreachable",
+LIMIT_OF_NOTHING: Final = Rule(
+    "limit-of-nothing",
     Severity.ERROR,
     "A limit on a flavor of which the unit can get nothing",
     "The unit owns none of it and nobody may lend it any: a job for this flavor would wait for ever.",
@@ -123,7 +123,7 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
         cause = f"neither it nor {holder.title} has a quota of it, and nobody else may lend it any"
     related = (("the unit above", holder.path),) if holder is not None and holder.path else ()
     return Finding(
-        FLAVOR_UNREACHABLE,
+        LIMIT_OF_NOTHING,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but {cause}",
         f"give {unit.title} a quota on {flavor.name}, let it borrow from the organization (`borrowing: "
@@ -191,5 +191,5 @@ def _beyond_reach(unit: Node, flavor: Hardware, resource: str, reach: int) -> Fi
     )
 
 
-RULES: Final = (LIMIT_ABOVE_PARENT, LIMIT_ABOVE_BORROWING, LIMIT_UNREACHABLE, FLAVOR_UNREACHABLE)
+RULES: Final = (LIMIT_ABOVE_PARENT, LIMIT_ABOVE_BORROWING, LIMIT_UNREACHABLE, LIMIT_OF_NOTHING)
 CHECKS: Final[tuple[Check, ...]] = (limits,)

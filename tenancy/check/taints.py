@@ -18,8 +18,8 @@ TAINT_SYNTAX: Final = Rule(
     "taint-syntax",
     Severity.ERROR,
     "A taint that cannot be read",
-    "Kubernetes knows taints as key, value and one of three effects; anything else is refused, and the nodes would "
-    "stand open.",
+    "Kubernetes knows taints as key, value and one of three effects; anything else is refused, and the nodes "
+    "would stand open.",
 )
 TAINT_TWICE: Final = Rule(
     "taint-twice",
@@ -43,28 +43,28 @@ TAINT_OF_NODE_STATE: Final = Rule(
     "taint-of-node-state",
     Severity.ERROR,
     "A taint that the cluster itself sets and removes",
-    "The node controllers and the autoscalers put these taints on nodes that are not fit for pods, and remove them "
-    "again. A tenant with the toleration would run on broken nodes.",
+    "The node controllers and the autoscalers put these taints on nodes that are not fit for pods, and remove "
+    "them again. A tenant with the toleration would run on broken nodes.",
 )
 FENCE_WITHOUT_TAINT: Final = Rule(
     "fence-without-taint",
     Severity.ERROR,
     "A fence without a taint",
-    "`fence` keeps jobs without GPUs out by the flavor's taint. Without one they are admitted, take the nodes' cpu and "
-    "memory, and GPUs stay idle.",
+    "`fence` keeps jobs without GPUs out by the flavor's taint. Without one they are admitted, take the nodes' "
+    "cpu and memory, and GPUs stay idle.",
 )
 FENCE_ON_CPU_FLAVOR: Final = Rule(
     "fence-on-cpu-flavor",
     Severity.ERROR,
     "A fence around a flavor without GPUs",
-    "Past the fence come the jobs that request the flavor's GPUs. Nobody can request a GPU of a CPU flavor, so no job "
-    "would ever run there.",
+    "Past the fence come the jobs that request the flavor's GPUs. Nobody can request a GPU of a CPU flavor, so no "
+    "job would ever run there.",
 )
-FLAVOR_UNREACHABLE: Final = Rule(
-    "flavor-unreachable",
+FLAVOR_UNUSED: Final = Rule(
+    "flavor-unused",
     Severity.WARNING,
     "A flavor that nobody may use",
-    "No unit has a quota on it and none may borrow it, so its nodes stay idle; with a taint nobody gets the toleration.",
+    "No unit has a quota on it and none may borrow it, so its nodes stay idle.",
 )
 
 _NODE_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "karpenter.sh/")
@@ -110,11 +110,13 @@ def reach(org: Org) -> Iterator[Finding]:
         return
     for name in org.document.flavors:
         flavor = org.flavors[name]
-        if any(flavor.capacity.values()) and not any(_may_use(org, flavor)):
+        if flavor.cluster not in org.document.clusters:
+            continue
+        if any(flavor.capacity[main] for main in flavor.mains) and not any(_may_use(org, flavor)):
             what = f"with the taint {listed([_shown(taint) for taint in flavor.taints])} " if flavor.taints else ""
             message = f"flavor `{name}` {what}has {flavor.nodes} nodes, but no unit may use them"
             help_ = f"give a unit a budget on `{name}`, or let one borrow: `policy: {{borrowing: organization}}`"
-            yield Finding(FLAVOR_UNREACHABLE, flavor.path, message, help_, at_key=True)
+            yield Finding(FLAVOR_UNUSED, flavor.path, message, help_, at_key=True)
 
 
 def _may_use(org: Org, flavor: Hardware) -> Iterator[bool]:
@@ -177,5 +179,5 @@ RULES: Final = (
     TAINT_OF_NODE_STATE,
     FENCE_WITHOUT_TAINT,
     FENCE_ON_CPU_FLAVOR,
-    FLAVOR_UNREACHABLE,
+    FLAVOR_UNUSED,
 )

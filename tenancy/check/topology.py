@@ -15,15 +15,15 @@ TOPOLOGY_LEVELS: Final = Rule(
     "topology-levels",
     Severity.ERROR,
     "Levels that a topology cannot have",
-    "Kueue's Topology takes 1 to 16 different label keys and refuses anything else; nodes that lack a level are not "
-    "seen at all.",
+    "Kueue's Topology takes 1 to 16 different label keys and refuses anything else; nodes that lack a level are "
+    "not seen at all.",
 )
 TOPOLOGY_HOSTNAME: Final = Rule(
     "topology-hostname",
     Severity.ERROR,
     "A topology that does not end in the host name",
-    "Only with kubernetes.io/hostname as the last level does Kueue look at single nodes: without it jobs are admitted "
-    "that fit on no node, and a failed node is not replaced. At another place Kueue refuses it.",
+    "Only with kubernetes.io/hostname as the last level does Kueue look at single nodes: without it jobs are "
+    "admitted that fit on no node, and a failed node is not replaced. At another place Kueue refuses it.",
 )
 TOPOLOGY_UNUSED: Final = Rule(
     "topology-unused",

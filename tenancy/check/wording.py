@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from difflib import get_close_matches
 
 from tenancy.diagnostics import KeyPath
 from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Triple
@@ -123,11 +122,8 @@ def _comparable(org: Org, flavor: Hardware) -> bool:
     unread = any(
         value is not None and amount(value, resource) is None for _, value, resource in flavor_quantities(document)
     )
-    return not unread and known_board(document) and (document.nodes == 0 or all(_left_over(flavor)))
-
-
-def _left_over(flavor: Hardware) -> tuple[bool, bool]:
-    return flavor.node[CPU] > 0, flavor.node[MEMORY] > 0
+    spare = document.spare_nodes >= document.nodes > 0
+    return not (unread or spare) and known_board(document) and flavor.node[CPU] > 0 and flavor.node[MEMORY] > 0
 
 
 def known_board(document: Flavor) -> bool:
@@ -143,16 +139,6 @@ def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]
         yield (key, "memory"), size.memory, MEMORY
     if isinstance(document.gpu, CustomGpu):
         yield ("gpu", "memory"), document.gpu.memory, MEMORY
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean X?`, or what is known where nothing is near; a few of many."""
-    names = sorted(known)
-    close = get_close_matches(name, names, 1, 0.6)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    shown = ", ".join(f"`{each}`" for each in names[:8])
-    return f"known: {shown}{', …' if len(names) > 8 else ''}" if names else "none is declared"
 
 
 def units_in_words(units: list[Node]) -> str:

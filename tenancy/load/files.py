@@ -43,8 +43,7 @@ class _Fragment:
 
     def location(self) -> tuple[str, ...]:
         """The path of the department that this file's departments go into."""
-        path: tuple[str, ...] = ()
-        fragment = self
+        fragment, path = self, tuple[str, ...]()
         while fragment.reference is not None:
             path = fragment.reference.above + path
             if fragment.reference.owner is None:
@@ -124,8 +123,7 @@ def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
     if tree is not None:
         _follow_references(loading, tree)
         _place_fragments(loading, tree)
-    sources = Sources(tuple(loading.files), tree, loading.marks, loading.ignores)
-    return Loaded(tree, sources), loading.diagnostics
+    return Loaded(tree, Sources(tuple(loading.files), tree, loading.marks, loading.ignores)), loading.diagnostics
 
 
 def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
@@ -199,9 +197,9 @@ def _fragment(loading: _Loading, document: dict[str, Raw]) -> _Fragment | None:
     departments, parent = document.get("departments"), document.get("parent") or ""
     if not isinstance(departments, dict):
         report(rules.SHAPE, "departments", "`departments` is not a mapping.", "Write one key per department in it.")
+        return None
     if not isinstance(parent, str):
         report(rules.SHAPE, "parent", "`parent` is not text.", "Write a path such as `research/vision`, or quotes.")
-    if not isinstance(departments, dict) or not isinstance(parent, str):
         return None
     return _Fragment(document, departments, tuple(parent.split("/", yaml.MAX_DEPTH)) if parent else ())
 
@@ -215,12 +213,9 @@ def _walk(departments: Raw) -> Iterator[tuple[tuple[str, ...], dict[str, Raw], s
         if not isinstance(holder, dict) or id(holder) in seen:
             continue
         seen.add(id(holder))
-        inner: list[tuple[tuple[str, ...], Raw]] = []
-        for name, department in holder.items():
-            yield above, holder, name
-            if isinstance(department, dict):
-                inner.append(((*above, name), department.get("departments")))
-        waiting += reversed(inner)
+        yield from ((above, holder, name) for name in holder)
+        units = [(name, unit) for name, unit in holder.items() if isinstance(unit, dict)]
+        waiting += (((*above, name), unit.get("departments")) for name, unit in reversed(units))
 
 
 def _references(departments: Raw, owner: _Fragment | None) -> list[_Reference]:
@@ -237,23 +232,21 @@ def _follow_references(loading: _Loading, tree: dict[str, Raw]) -> None:
     slots: dict[tuple[int, str], tuple[dict[str, Raw], dict[str, Raw]]] = {}
     broken: list[_Reference] = []
     for reference in waiting:
-        known = len(loading.fragments)
-        target = _target(loading, reference)
+        known, target = len(loading.fragments), _target(loading, reference)  # In this order: _target may read a file.
         if len(loading.fragments) > known:
             waiting += _references(target.departments, target) if target else ()
         if target is None:
             broken.append(reference)
-            continue
-        slots[id(reference.holder), reference.key] = (reference.holder, target.departments)
+        else:
+            slots[id(reference.holder), reference.key] = (reference.holder, target.departments)
     for fragment in filter(None, loading.fragments.values()):
         if fragment.reference and fragment.parent and fragment.parent != fragment.location():
             message = f"The reference places the file in `{'/'.join(fragment.location()) or 'departments'}`."
             place = loading.place(fragment.document, "parent")
             loading.report(rules.PARENT_CONFLICT, message, place, "Leave `parent` out.")
     for reference in broken:
-        empty: dict[str, Raw] = {}
-        reference.holder[reference.key] = empty
-        loading.marks[id(empty)] = {}
+        reference.holder[reference.key] = {}
+        loading.marks[id(reference.holder[reference.key])] = {}
     for (_, key), (holder, source) in slots.items():
         definition = source
         while (id(definition), key) in slots:
@@ -272,8 +265,8 @@ def _target(loading: _Loading, reference: _Reference) -> _Fragment | None:
     text = name if isinstance(name, str) and "\0" not in name else ""
     path, root = loading.folder / text, os.path.realpath(loading.folder)
     if not Path(os.path.realpath(path)).is_relative_to(root):
-        help_ = "Name a file relative to the folder of org.yaml, such as departments/research.yaml."
-        loading.report(rules.FILE_OUTSIDE, f"{name} lies outside {_shown(loading.folder)}.", place, help_)
+        message, help_ = f"{name} lies outside {_shown(loading.folder)}.", "Name a file in the folder of org.yaml."
+        loading.report(rules.FILE_OUTSIDE, message, place, help_)
         return None
     if not os.path.isfile(path):
         known = [os.path.relpath(file, root).replace(os.sep, "/") for file in loading.fragments]
@@ -329,10 +322,10 @@ def _holds(tree: dict[str, Raw], path: tuple[str, ...]) -> bool:
     """Whether the department at `path` exists, whatever its value is; the empty path is the organization."""
     unit: Raw = tree
     for name in path:
-        departments = unit.get("departments") if isinstance(unit, dict) else None
-        if not isinstance(departments, dict) or name not in departments:
+        unit = unit.get("departments") if isinstance(unit, dict) else None
+        if not isinstance(unit, dict) or name not in unit:
             return False
-        unit = departments[name]
+        unit = unit[name]
     return True
 
 
@@ -373,7 +366,7 @@ def _report_unplaced(loading: _Loading, tree: dict[str, Raw], pending: list[_Fra
         exact = next((by_path[path[:size]] for size in range(missing, len(path) + 1) if path[:size] in by_path), None)
         consequences |= {fragment} if exact else set()
         waits[fragment] = exact or by_name.get(path[missing - 1])
-    reported = _report_cycles(loading, pending, waits) | consequences
+    reported = _report_cycles(loading, waits) | consequences
     if None in loading.fragments.values():
         return  # A file without usable content may be the one that defines the parent.
     known = ["/".join((*above, name)) for above, _, name in _walk(tree.get("departments"))]
@@ -386,13 +379,10 @@ def _report_unplaced(loading: _Loading, tree: dict[str, Raw], pending: list[_Fra
         loading.report(rules.PARENT_MISSING, f"There is no department `{parent}`.", place, help_)
 
 
-def _report_cycles(
-    loading: _Loading, pending: list[_Fragment], waits: dict[_Fragment, _Fragment | None]
-) -> set[_Fragment]:
+def _report_cycles(loading: _Loading, waits: dict[_Fragment, _Fragment | None]) -> set[_Fragment]:
     """Report every ring of files that wait for each other, once; returns the files in such rings."""
-    rings: set[_Fragment] = set()
-    visited: set[_Fragment] = set()
-    for start in pending:
+    rings, visited = set[_Fragment](), set[_Fragment]()
+    for start in waits:
         chain: list[_Fragment] = []
         fragment: _Fragment | None = start
         while fragment is not None and fragment not in visited:
@@ -406,6 +396,5 @@ def _report_cycles(
         place, *others = (loading.place(member.document, "parent") for member in ring)
         related = [Related("which waits for the parent here", found) for found in others]
         names = " inside ".join(f"`{'/'.join(member.parent)}`" for member in (*ring, ring[0]))
-        help_ = "Put one of these departments at the top."
-        loading.report(rules.CYCLE, f"The parents go round: {names}.", place, help_, related)
+        loading.report(rules.CYCLE, f"The parents go round: {names}.", place, "Put one of them at the top.", related)
     return rings

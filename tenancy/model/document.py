@@ -6,199 +6,61 @@ The models fix shapes only: names, references, quantities and laws are judged by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-API_VERSION = "tenancy/v1alpha1"
-TRIPLE = ("reserved", "quota", "limit")
-NODE_RESOURCES = ("gpus", "cpu", "memory")
+from tenancy.model.document_base import (
+    API_VERSION,
+    NODE_RESOURCES,
+    TRIPLE,
+    Amount,
+    Amounts,
+    BudgetEntry,
+    Document,
+    Scalar,
+    Triple,
+)
+from tenancy.model.document_hardware import Cluster, CpuAndMemory, CustomGpu, Flavor, FlavorSharing, NodeSize, Versions
+from tenancy.model.document_network import ApiServer, Dns, Egress, Network, Service, UnitNetwork
 
-
-def _scalar(value: Any) -> str | int | float:
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return value
-    raise PydanticCustomError("scalar_type", "Input should be a number or a quantity such as 64Gi")
-
-
-Scalar: TypeAlias = Annotated[
-    Any,
-    PlainValidator(_scalar),
-    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}),
+__all__ = [
+    "API_VERSION",
+    "NODE_RESOURCES",
+    "TRIPLE",
+    "Access",
+    "Amount",
+    "Amounts",
+    "ApiServer",
+    "BudgetEntry",
+    "Cluster",
+    "CpuAndMemory",
+    "CustomGpu",
+    "Department",
+    "DepartmentReference",
+    "Departments",
+    "Dns",
+    "Document",
+    "Egress",
+    "Flavor",
+    "FlavorSharing",
+    "Gang",
+    "GitOps",
+    "Limits",
+    "Network",
+    "NodeSize",
+    "Organization",
+    "PlatformAccess",
+    "Policy",
+    "Project",
+    "Scalar",
+    "Service",
+    "Team",
+    "Triple",
+    "Unit",
+    "UnitNetwork",
+    "Versions",
 ]
-"""A quantity as written: a number or a text such as `64Gi` or `500m`; `tenancy.check.quantities` judges it."""
-
-Amounts: TypeAlias = dict[str, Scalar]
-
-
-def _shape_of_amount(value: Any) -> str:
-    return "(amounts)" if isinstance(value, Mapping) else "(amount)"
-
-
-def _shape_of_entry(value: Any) -> str:
-    if not isinstance(value, Mapping):
-        return "(amount)"
-    keys = [key for key in value if isinstance(key, str)]
-    if any(key in TRIPLE for key in keys):
-        return "(triple)"
-    misspelt = any(key not in NODE_RESOURCES and get_close_matches(key, TRIPLE, 1, 0.7) for key in keys)
-    return "(triple)" if misspelt else "(amounts)"
-
-
-def _shape_of_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "(mapping)"
-    return "(list)" if isinstance(value, list) else "(text)"
-
-
-Amount: TypeAlias = Annotated[
-    Annotated[Scalar, Tag("(amount)")] | Annotated[Amounts, Tag("(amounts)")], Discriminator(_shape_of_amount)
-]
-
-
-class Document(BaseModel):
-    """What all parts of the language share: no unknown keys, no silent conversions, read-only once parsed."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=False,
-        protected_namespaces=(),
-    )
-
-
-class Triple(Document):
-    """The three promises of a budget entry: reserved ≤ quota ≤ limit."""
-
-    reserved: Amount | None = Field(
-        None,
-        description="Never lent: free the moment the unit asks. Default 0 for a team, the children's sum otherwise.",
-    )
-    quota: Amount | None = Field(
-        None,
-        description="The unit's own: lent when idle, taken back on demand. `share` splits what the siblings leave by weight.",
-    )
-    limit: Amount | None = Field(
-        None,
-        description="Never more than this, borrowing included. Default: what the ancestors and `policy.borrowing` allow.",
-    )
-
-
-BudgetEntry: TypeAlias = Annotated[
-    Annotated[Scalar, Tag("(amount)")] | Annotated[Amounts, Tag("(amounts)")] | Annotated[Triple, Tag("(triple)")],
-    Discriminator(_shape_of_entry),
-]
-
-
-class Versions(Document):
-    """Versions of the components of a cluster; they pick API versions and rules."""
-
-    kubernetes: str | None = Field(None, description='Kubernetes minor version, quoted: "1.36".')
-    kueue: str | None = Field(None, description='Kueue minor version, quoted: "0.19".')
-    volcano: str | None = Field(None, description='Volcano minor version, quoted: "1.15".')
-
-
-class Cluster(Document):
-    """One Kubernetes cluster."""
-
-    scheduler: Literal["kueue", "volcano", "native"] = Field(
-        "kueue", description="The backend that keeps the promises."
-    )
-    versions: Versions = Field(Versions(), description="Component versions.")
-    destination: dict[str, str] | None = Field(None, description="Argo CD destination (`name` or `server`).")
-    placement: Literal["packed", "plain"] = Field(
-        "packed",
-        description="`packed`: topology-aware scheduling on every flavor, jobs are packed onto nodes. `plain`: quota only.",
-    )
-    sharing: Literal["weighted", "first-come"] = Field(
-        "weighted", description="How siblings share what is idle: in proportion to `weight`, or by who asks first."
-    )
-
-
-class NodeSize(Document):
-    """What one node offers to pods (its allocatable)."""
-
-    gpus: int | None = Field(None, ge=1, le=64, description="GPUs of one node.")
-    cpu: Scalar = Field(description="CPU cores of one node.")
-    memory: Scalar = Field(description="Memory of one node.")
-
-
-class CpuAndMemory(Document):
-    """An amount of cpu and memory."""
-
-    cpu: Scalar | None = Field(None, description="CPU cores.")
-    memory: Scalar | None = Field(None, description="Memory.")
-
-
-class CustomGpu(Document):
-    """A GPU that the built-in catalogue does not know."""
-
-    name: str = Field(description="Board name.")
-    memory: Scalar = Field(description="Memory of one GPU.")
-    resource: str = Field(description="Extended resource that its device plugin offers, such as `amd.com/gpu`.")
-
-
-class FlavorSharing(Document):
-    """GPUs handed out in shares by the device plugin."""
-
-    time_slicing: int | None = Field(None, description="Shares per GPU by time-slicing.")
-    mps: int | None = Field(None, description="Shares per GPU by MPS.")
-
-
-class Flavor(Document):
-    """One kind of node in one cluster."""
-
-    cluster: str | None = Field(None, description="The cluster of these nodes; may be left out when there is one.")
-    gpu: (
-        Annotated[Annotated[str, Tag("(text)")] | Annotated[CustomGpu, Tag("(mapping)")], Discriminator(_shape_of_text)]
-        | None
-    ) = Field(
-        None,
-        description="Key of the GPU catalogue (`tenancy gpus`), or name, memory and resource of another GPU. Without it: a CPU flavor.",
-    )
-    nodes: int = Field(ge=0, description="Number of nodes.")
-    spare_nodes: int = Field(0, ge=0, description="Nodes kept out of budgets, so that the promises survive their loss.")
-    node: NodeSize = Field(description="What one node offers to pods.")
-    per_gpu: CpuAndMemory = Field(
-        CpuAndMemory(),
-        description="cpu and memory that follow one GPU. Default: the node less `daemons`, divided by its GPUs.",
-    )
-    daemons: CpuAndMemory | None = Field(None, description="What DaemonSets use on each node. Default: 2 cpu and 4Gi.")
-    whole_nodes: bool = Field(False, description="Budgets and jobs in whole nodes: the promise then holds per node.")
-    labels: dict[str, str] | None = Field(
-        None, description="Existing node labels that select these nodes. Default: `<domain>/flavor: NAME`."
-    )
-    taint: str | None = Field(None, description="Taint of these nodes: `key[=value]:Effect`.")
-    taints: list[str] | None = Field(None, description="Several taints of these nodes.")
-    mig: (
-        Annotated[
-            Annotated[dict[str, int], Tag("(mapping)")] | Annotated[list[dict[str, int]], Tag("(list)")],
-            Discriminator(_shape_of_text),
-        ]
-        | None
-    ) = Field(
-        None,
-        description="MIG layout of every GPU, profile to count; or a list of layouts with `gpus:` (of a node) or `nodes:` each.",
-    )
-    sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares.")
-    allocation: Literal["device-plugin", "dra"] = Field("device-plugin", description="How GPUs are handed to pods.")
-    topology: list[str] | None = Field(
-        None, description="Node labels from wide to narrow, ending in kubernetes.io/hostname."
-    )
-    cpu_jobs: Literal["fence", "lend"] | None = Field(
-        None,
-        description="Jobs without GPUs on these nodes: `fence` keeps them out (default with a taint), `lend` lets them in.",
-    )
-    autoscaling: Literal["karpenter", "provisioning-request"] | None = Field(
-        None, description="What adds nodes on demand."
-    )
-    price: Scalar | None = Field(None, description="Price of one GPU-hour (of one node-hour of a CPU flavor).")
 
 
 class Gang(Document):
@@ -250,66 +112,6 @@ class PlatformAccess(Document):
 
     admins: list[str] = Field([], description="May change queues, quotas and policies.")
     auditors: list[str] = Field([], description="May read everything but secrets.")
-
-
-class Egress(Document):
-    """Where the pods of a unit may connect to, beside their team and DNS."""
-
-    internet: bool | None = Field(None, description="Addresses outside the cluster's own ranges (false).")
-    api_server: bool | None = Field(
-        None, description="The Kubernetes API server (false); needs `network.apiServer` of the organization."
-    )
-    services: list[str] = Field(
-        [], description="Shared services by NAME, or NAMESPACE/APP:PORT for pods labelled app.kubernetes.io/name=APP."
-    )
-
-
-class UnitNetwork(Document):
-    """Network isolation of a unit; what ancestors allow is allowed too."""
-
-    egress: Egress = Field(Egress(), description="Outgoing connections.")
-
-
-class Service(Document):
-    """A shared service that units may name."""
-
-    namespace: str | None = Field(None, description="Namespace of its pods.")
-    pods: dict[str, str] | None = Field(None, description="Labels of its pods.")
-    cidr: str | None = Field(None, description="Or its address range.")
-    ports: list[int] = Field(description="TCP ports.", min_length=1)
-
-
-class Dns(Document):
-    """Where the cluster's DNS answers."""
-
-    namespace: str = Field("kube-system", description="Namespace of the DNS pods.")
-    pods: dict[str, str] = Field({"k8s-app": "kube-dns"}, description="Labels of the DNS pods.")
-    port: int = Field(53, ge=1, le=65535, description="Port that the pods listen on, UDP and TCP.")
-    node_local: str | None = Field(
-        "169.254.20.10", description="Address of the node-local cache; null where there is none."
-    )
-
-
-class ApiServer(Document):
-    """Where the Kubernetes API server answers, as pods see it after address translation."""
-
-    cidrs: list[str] = Field(description="Address ranges of the API server.", min_length=1)
-    port: int = Field(6443, ge=1, le=65535, description="Its port.")
-
-
-class Network(Document):
-    """Facts about the clusters' networks."""
-
-    services: dict[str, Service] = Field({}, description="Shared services by name.")
-    dns: Dns = Field(Dns(), description="The cluster's DNS.")
-    api_server: ApiServer | None = Field(None, description="The API server's addresses.")
-    metadata: list[str] = Field(
-        ["169.254.169.254/32"], description="Addresses of the cloud's metadata service: never reachable."
-    )
-    cluster_ranges: list[str] = Field(
-        ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"],
-        description="Ranges of nodes, pods and services: not part of the internet.",
-    )
 
 
 class GitOps(Document):

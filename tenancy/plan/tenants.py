@@ -9,6 +9,7 @@ from tenancy.model.document import Unit
 from tenancy.model.hardware import CPU, MEMORY, Hardware, amount
 from tenancy.model.network import service
 from tenancy.model.organization import Node, Org, namespaces
+from tenancy.model.reach import most_gpu_pods, queue_node
 from tenancy.plan.labels import unit_labels
 from tenancy.plan.queues import folder
 from tenancy.plan.values import Grant, Isolation, Namespace
@@ -51,16 +52,6 @@ def tenant_namespaces(org: Org, cluster: str, flavors: Mapping[str, Hardware]) -
 def lineage(node: Node) -> list[Unit]:
     """What the organization says of the unit and of every unit above it, from the top down."""
     return [unit.document for unit in (*reversed(list(node.ancestors())), node) if unit.document is not None]
-
-
-def queue_node(node: Node) -> Node:
-    """The unit whose queue takes the jobs of `node`'s namespace: itself, or its team."""
-    own_queue = node.kind == "team" or (node.parent is not None and node.parent.inner and _has_budget(node))
-    return node if own_queue or node.parent is None else node.parent
-
-
-def _has_budget(node: Node) -> bool:
-    return node.document is not None and bool(node.document.budget)
 
 
 def _namespace(
@@ -141,16 +132,6 @@ def _objects(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware]) ->
     }
     pods = max(OBJECTS["pods"], PODS_PER_GPU * most_gpu_pods(queue, flavors))
     return dict(sorted({**OBJECTS, "pods": pods, **said}.items()))
-
-
-def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
-    """How many pods of one GPU or MIG slice each the queue may admit at once."""
-    return sum(
-        queue.entries[flavor.name].amounts[main].limit
-        for flavor in flavors.values()
-        if not flavor.is_cpu and queue.reaches(flavor)
-        for main in flavor.mains
-    )
 
 
 def _container(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware]) -> dict[str, int]:

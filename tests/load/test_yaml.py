@@ -164,6 +164,12 @@ def test_refused_entries_do_not_reach_the_tree() -> None:
     assert set(parsed.marks) == {id(parsed.tree)}
 
 
+def test_the_path_of_a_finding_can_be_printed() -> None:
+    """A finding inside a refused entry has the path of what is around it, and nothing made up."""
+    found = parse("k:\n  <<: {x: 1, x: 2}\n", 0, "f").diagnostics
+    assert [each.place.path for each in found] == [("k",), ("k", "x")]
+
+
 def test_an_alias_stands_for_its_value() -> None:
     """An alias has the value of the latest anchor of its name."""
     assert parse("a: &x {n: 1}\nb: *x\nc: &x 2\nd: *x\n&k e: *k\n", 0, "f").tree == {

@@ -1,0 +1,156 @@
+"""What the promises come to: installed, spare, promised and free per flavor, and what they cost per month.
+
+What the old side could use is read from its objects, which hold the whole capacity. Installed nodes and prices are no
+objects: they are known of the new organization only, so the costs of both sides are at its prices, and a difference is
+one of promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from tenancy.backend.kueue.reading import UnitReading
+from tenancy.model.hardware import Hardware
+from tenancy.output.effects import Side, mains
+
+HOURS: Final = 730
+"""Hours of a month, a twelfth of a year, as cloud prices are quoted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """One resource of a flavor, in base units; None where a side does not have the flavor."""
+
+    cluster: str
+    flavor: str
+    resource: str
+    installed: int | None
+    """Of the new organization, spare nodes included; None where it no longer has the flavor."""
+    usable_before: int | None
+    usable_after: int | None
+    """Without spare nodes: what departments may be promised."""
+    promised_before: int
+    promised_after: int
+
+    @property
+    def spare(self) -> int | None:
+        if self.installed is None or self.usable_after is None:
+            return None
+        return self.installed - self.usable_after
+
+    @property
+    def free_before(self) -> int | None:
+        return None if self.usable_before is None else self.usable_before - self.promised_before
+
+    @property
+    def free_after(self) -> int | None:
+        return None if self.usable_after is None else self.usable_after - self.promised_after
+
+    @property
+    def changed(self) -> bool:
+        return (self.usable_before, self.promised_before) != (self.usable_after, self.promised_after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The quota of a department of the first level for a month, at the new organization's prices."""
+
+    cluster: str
+    unit: str
+    before: Fraction
+    after: Fraction
+
+
+def balances(old: Mapping[str, Side], new: Mapping[str, Side], flavors: Mapping[str, Hardware]) -> tuple[Balance, ...]:
+    """Every flavor and counted resource of every cluster."""
+    return tuple(
+        balance
+        for cluster in sorted({*old, *new})
+        for balance in _balances(cluster, old.get(cluster, Side({})), new.get(cluster, Side({})), flavors)
+    )
+
+
+def costs(old: Mapping[str, Side], new: Mapping[str, Side], flavors: Mapping[str, Hardware]) -> tuple[Cost, ...]:
+    """The departments of the first level that cost something on either side; none where nothing has a price."""
+    found: list[Cost] = []
+    for cluster in sorted({*old, *new}):
+        was, now = _top(old.get(cluster)), _top(new.get(cluster))
+        for unit in sorted({*was, *now}):
+            before, after = (_cost(each, cluster, flavors) for each in (was.get(unit), now.get(unit)))
+            if before or after:
+                found.append(Cost(cluster=cluster, unit=unit, before=before, after=after))
+    return tuple(found)
+
+
+def _top(side: Side | None) -> dict[str, UnitReading]:
+    return {unit.title: unit for unit in side.top} if side else {}
+
+
+def _balances(cluster: str, old: Side, new: Side, flavors: Mapping[str, Hardware]) -> Iterator[Balance]:
+    for flavor, resources in sorted(mains(old, new).items()):
+        hardware = flavors.get(flavor)
+        for resource in resources:
+            yield Balance(
+                cluster=cluster,
+                flavor=flavor,
+                resource=resource,
+                installed=_installed(hardware, resource) if hardware and hardware.cluster == cluster else None,
+                usable_before=_usable(old, flavor, resource),
+                usable_after=_usable(new, flavor, resource),
+                promised_before=_promised(old, flavor, resource),
+                promised_after=_promised(new, flavor, resource),
+            )
+
+
+def _usable(side: Side, flavor: str, resource: str) -> int | None:
+    amounts = side.root.quotas.get(flavor) if side.root else None
+    return amounts[resource].quota if amounts and resource in amounts else None
+
+
+def _promised(side: Side, flavor: str, resource: str) -> int:
+    found = (unit.quotas.get(flavor, {}).get(resource) for unit in side.top)
+    return sum(quota.quota for quota in found if quota is not None)
+
+
+def _installed(flavor: Hardware, resource: str) -> int:
+    """All nodes, less what their DaemonSets take."""
+    if flavor.gpu is None:
+        return flavor.nodes * flavor.node.get(resource, 0)
+    total = 0
+    for layout in flavor.layouts:
+        devices = layout.gpus * layout.nodes
+        if not layout.profiles and resource == flavor.gpu.resource:
+            total += devices
+        for profile, count in layout.profiles.items():
+            if profile in flavor.gpu.profiles and flavor.gpu.profiles[profile].resource == resource:
+                total += devices * count
+    return total
+
+
+def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware]) -> Fraction:
+    if unit is None:
+        return Fraction(0)
+    return HOURS * sum(
+        (
+            flavor.price * _hours(flavor, {name: quota.quota for name, quota in unit.quotas.get(name, {}).items()})
+            for name, flavor in flavors.items()
+            if flavor.price and flavor.cluster == cluster
+        ),
+        Fraction(0),
+    )
+
+
+def _hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
+    """What the quota is worth in hours of what has the price.
+
+    A GPU counts one and a MIG slice its share of the GPU's memory; of a CPU flavor it is nodes, by the scarcer of cpu
+    and memory.
+    """
+    if flavor.gpu is None:
+        shares = [Fraction(quota.get(name, 0), flavor.node[name]) for name in flavor.mains if flavor.node.get(name)]
+        return max(shares, default=Fraction(0))
+    worth = {profile.resource: profile.memory_share for profile in flavor.gpu.profiles.values()}
+    return sum((quota.get(name, 0) * Fraction(worth.get(name, 1)) for name in flavor.mains), Fraction(0))

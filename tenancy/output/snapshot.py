@@ -1,0 +1,105 @@
+"""One side of a comparison: the objects and documents in the files of out/, whoever read the files.
+
+A side is text by path, so that the working tree, a git revision and a fresh compilation are compared by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from tenancy.diagnostics import Diagnostic
+from tenancy.load.yaml import parse
+
+Value: TypeAlias = Any
+"""A plain value of YAML."""
+
+_SEPARATOR: Final = "\n---\n"
+"""Between the documents of a file. Text in a value is indented, so it never stands there for anything else."""
+
+_EMBEDDED: Final = "Yaml"
+"""How the keys of chart values end whose text is YAML again (`managerConfig.controllerManagerConfigYaml`)."""
+
+
+class Identity(NamedTuple):
+    """What makes two objects the same one. The API version is no part of it: the API server converts between versions.
+
+    A document that is no object (chart values, a kustomization) has no kind, and its path in the cluster's folder as
+    its name.
+    """
+
+    cluster: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything in the files of one side."""
+
+    items: Mapping[Identity, Value]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Why a document could not be read; it is then not among the items."""
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        return tuple(sorted({identity.cluster for identity in self.items}))
+
+    def of(self, cluster: str, *kinds: str) -> list[Value]:
+        """The objects of one cluster, of the given kinds."""
+        return [value for each, value in self.items.items() if each.cluster == cluster and each.kind in kinds]
+
+
+def snapshots(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Snapshot, Snapshot]:
+    """Read both sides. A document with the same text on both is read once and is then the same value."""
+    read: dict[str, tuple[Value, tuple[Diagnostic, ...]]] = {}
+    return _snapshot(old, read), _snapshot(new, read)
+
+
+def _snapshot(files: Mapping[str, str], read: dict[str, tuple[Value, tuple[Diagnostic, ...]]]) -> Snapshot:
+    items: dict[Identity, Value] = {}
+    diagnostics: list[Diagnostic] = []
+    for path, text in files.items():
+        for document in _documents(text):
+            if document not in read:
+                parsed = parse(document, 0, path)
+                read[document] = (_unpacked(parsed.tree), parsed.diagnostics)
+            value, found = read[document]
+            diagnostics += found
+            if value is not None:
+                items[_identity(path, value)] = value
+    return Snapshot(items, tuple(diagnostics))
+
+
+def _documents(text: str) -> Iterator[str]:
+    *first, last = text.split(_SEPARATOR)
+    yield from (document + "\n" for document in first)
+    if last.strip():
+        yield last
+
+
+def _identity(path: str, value: Value) -> Identity:
+    cluster, _, file = path.partition("/")
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or "kind" not in value:
+        return Identity(cluster, "", "", "", file)
+    group, slash, _ = str(value.get("apiVersion", "")).partition("/")
+    name, namespace = str(metadata.get("name", "")), str(metadata.get("namespace", ""))
+    return Identity(cluster, group if slash else "", str(value["kind"]), namespace, name)
+
+
+def _unpacked(value: Value) -> Value:
+    """The value of a document with embedded YAML read, so that its keys can be compared; objects stay as they are."""
+    if not isinstance(value, dict) or "kind" in value:
+        return value
+    return {key: _embedded(key, each) for key, each in value.items()}
+
+
+def _embedded(key: str, value: Value) -> Value:
+    if isinstance(value, str) and key.endswith(_EMBEDDED):
+        tree = parse(value, 0, key).tree
+        return value if tree is None else tree
+    return _unpacked(value)
