@@ -126,6 +126,45 @@ def compile_(org: Path | None, out: Path | None, check: bool, format_: str, stri
     return Status.CLEAN
 
 
+@main.command(epilog="Example: tenancy diff org --exit-code")
+@_ORG
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The output folder (default: out/ beside ORG).")
+@click.option(
+    "--against", default="out", show_default=True, help="What to compare with: the files of the output folder."
+)
+@click.option("--format", "format_", default="text", show_default=True, help="How the plan is shown.")
+@click.option("--objects/--no-objects", default=True, show_default=True, help="Whether to list the objects, too.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 where anything differs.")
+@click.option("--today", metavar="DATE", help="The day that `expires` dates are compared with (default: today).")
+def diff(
+    org: Path | None, out: Path | None, against: str, format_: str, objects: bool, exit_code: bool, today: str | None
+) -> int:
+    """Show what `compile` would change: in promises, namespaces, access and cost, then in objects."""
+    from tenancy.output.against import out as committed
+    from tenancy.output.comparison import compare
+    from tenancy.output.plan_text import text
+    from tenancy.pipeline import examine, generate
+
+    _only("--against", against, "out")
+    _only("--format", format_, "text")
+    path = _org(org)
+    found = examine(path, _day(today))
+    _show(found, "text", stream=sys.stderr, quiet=True)
+    status = _status(found, strict=False)
+    if status is not Status.CLEAN or found.org is None:
+        return status
+    files = generate(found.org)
+    old = committed(out or _beside(path), files)
+    if old.refusals:
+        return _refused(old.refusals, "text")
+    plan = compare(old.files, files, found.org.flavors)
+    if plan.diagnostics:
+        _print(plan.diagnostics, None, 0, "text", sys.stderr)
+        return Status.UNCHECKED
+    click.echo(text(plan, colour=_colour(sys.stdout), width=_width(), objects=objects), nl=False)
+    return Status.FINDINGS if exit_code and plan.changes else Status.CLEAN
+
+
 @main.command(epilog="Example: tenancy schema organization > organization.schema.json")
 @click.argument("name", type=click.Choice(("organization", "departments")), default="organization")
 def schema(name: str) -> int:
@@ -199,6 +238,11 @@ def _day(text: str | None) -> date:
         raise click.BadParameter(f"{text!r} is not a date such as 2027-03-31", param_hint="--today") from error
 
 
+def _only(option: str, value: str, known: str) -> None:
+    if value != known:
+        raise click.UsageError(f"{option} {value} is not supported yet; there is {option} {known}")
+
+
 def _layout(text: str) -> dict[str, int]:
     layout: dict[str, int] = {}
     for part in text.split(","):
@@ -231,11 +275,14 @@ def _print(
 
     report = Report(tuple(diagnostics), sources, silenced, __version__)
     if format_ == "text":
-        colour = stream.isatty() and not os.environ.get("NO_COLOR")
-        shown = text(report, colour=colour, width=_width())
+        shown = text(report, colour=_colour(stream), width=_width())
     else:
         shown = VIEWS[format_](report)
     click.echo(shown, file=stream, nl=False)
+
+
+def _colour(stream: Any) -> bool:
+    return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
 
 
 def _width() -> int:

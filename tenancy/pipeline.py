@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tenancy.backend import BACKENDS
 from tenancy.check import check
-from tenancy.diagnostics import Diagnostic, has_errors, in_file_order
+from tenancy.diagnostics import Diagnostic, KeyPath, has_errors, in_file_order
 from tenancy.load import load
 from tenancy.load.source import Sources
 from tenancy.model.budgets import promise
@@ -45,7 +45,7 @@ def examine(path: Path, today: date | None = None) -> Examined:
         return Examined(None, None, tuple(in_file_order(diagnostics)))
     if loaded.tree is None:
         return _examined(None, loaded.sources, diagnostics)
-    parsed, shapes = parse(loaded.tree, loaded.sources)
+    parsed, shapes = parse(loaded.tree, loaded.sources, _unread(diagnostics))
     diagnostics = [*diagnostics, *shapes]
     org = None
     if parsed.organization is not None:
@@ -65,6 +65,12 @@ def generate(org: Org) -> dict[str, str]:
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue)
         files |= render(cluster.name, BACKENDS[cluster.cluster.scheduler](cluster), check_object)
     return files
+
+
+def _unread(diagnostics: list[Diagnostic]) -> frozenset[KeyPath]:
+    """The paths that the loader could not read; a file that it could not place leaves some department out."""
+    somewhere: KeyPath = ("departments", "")
+    return frozenset(diagnostic.place.path or somewhere for diagnostic in diagnostics)
 
 
 def _examined(org: Org | None, sources: Sources, diagnostics: list[Diagnostic]) -> Examined:

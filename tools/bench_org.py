@@ -1,4 +1,4 @@
-"""Organizations of any size for `tools/bench.py`: one org.yaml and a file per department, as a large company would write.
+"""Organizations of any size for `tools/bench.py`: one org.yaml and a file a department, as a large company would write.
 
     python tools/bench_org.py 1000 DIR
 
@@ -177,7 +177,7 @@ def _lines(department: str, name: str, number: int) -> Iterator[str]:
     if number % 6 == 0:
         yield "network: {egress: {internet: true, services: [datasets]}}"
     if number % 12 == 5:
-        yield "policy: {reclaim: any, queueing: strict}"
+        yield "policy: {preemption: lower-or-newer-equal}"
     if number % 15 == 7:
         yield "labels: {globex.example/tier: gold}"
     if number % 20 == 3:

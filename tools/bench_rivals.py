@@ -1,4 +1,4 @@
-"""What `tools/bench.py` measures tenancy against: two programs that do less, over the same organization and the same output.
+"""What `tools/bench.py` measures tenancy against: two programs that do less, from the same organization to the same output.
 
     python tools/bench_rivals.py prepare ORG DATA    compile ORG in this process; keep its objects and its texts in DATA
     python tools/bench_rivals.py script ORG DATA OUT
@@ -8,8 +8,8 @@
 dumper, write. It checks nothing. Its objects are read from DATA, which is cheaper than building them (no reference is
 shared, so that the dumper writes no anchors): its cost is load, dump and write alone.
 
-`floor` is the least that a Python program with positions could do: visit libyaml's events of the organization, write the
-bytes of tenancy's output. It builds nothing, checks nothing, and makes no text.
+`floor` is the least that a Python program with positions could do: visit libyaml's events of the organization, write
+the bytes of tenancy's output. It builds nothing, checks nothing, and makes no text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import json
 import marshal
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,4 +87,5 @@ def _write(out: Path, path: str, content: bytes) -> None:
 
 
 if __name__ == "__main__":
-    {"prepare": prepare, "script": script, "floor": floor}[sys.argv[1]](*map(Path, sys.argv[2:]))
+    command: Callable[..., None] = {"prepare": prepare, "script": script, "floor": floor}[sys.argv[1]]
+    command(*map(Path, sys.argv[2:]))

@@ -2,8 +2,8 @@
 
     python tools/bench_stages.py ORG OUT
 
-The stages run one after the other and each finishes before the next begins, so that a timer can stand between them;
-`tenancy compile` streams objects from the backend into text, so its peak memory is lower than here, and is not taken here.
+The stages run one after the other and each finishes before the next begins, so that a timer can stand between them.
+`tenancy compile` streams objects from the backend into text: its peak of memory is lower, and is not taken here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The laws of an organization. A check is a function from the organization to findings; `CHECKS` is their order.
 
-Every check runs in every run; the diagnostics come out in file order. Adding one: a function and its `Rule` in the module of
-its concern, a line in `CHECKS`, its rule in that module's `RULES`, and a case under tests/checks/.
+Every check runs in every run; the diagnostics come out in file order. Adding one: a function and its `Rule` in the
+module of its concern, a line in `CHECKS`, its rule in that module's `RULES`, and a case under tests/checks/.
 """
 
 from __future__ import annotations
@@ -11,15 +11,29 @@ from typing import Final
 
 from tenancy.check import (
     access,
+    amounts,
+    capacity,
     expiry,
     flavors,
     gpus,
     kueue,
+    labels,
+    laws,
+    limits,
+    names,
+    namespaces,
     network,
     objects,
+    policies,
+    quantities,
+    references,
+    shares,
     storage,
+    supported,
     taints,
     topology,
+    versions,
+    weights,
 )
 from tenancy.check.finding import Check, placed
 from tenancy.diagnostics import Diagnostic, Rule
@@ -37,6 +51,20 @@ CHECKS: Final[tuple[Check, ...]] = (
     *storage.CHECKS,
     *network.CHECKS,
     *expiry.CHECKS,
+    *names.CHECKS,
+    *namespaces.CHECKS,
+    *labels.CHECKS,
+    *references.CHECKS,
+    *amounts.CHECKS,
+    *quantities.CHECKS,
+    *laws.CHECKS,
+    *limits.CHECKS,
+    *shares.CHECKS,
+    *capacity.CHECKS,
+    *policies.CHECKS,
+    *weights.CHECKS,
+    *supported.CHECKS,
+    *versions.CHECKS,
 )
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -50,11 +78,25 @@ RULES: Final[tuple[Rule, ...]] = (
     *storage.RULES,
     *network.RULES,
     *expiry.RULES,
+    *names.RULES,
+    *namespaces.RULES,
+    *labels.RULES,
+    *references.RULES,
+    *amounts.RULES,
+    *quantities.RULES,
+    *laws.RULES,
+    *limits.RULES,
+    *shares.RULES,
+    *capacity.RULES,
+    *policies.RULES,
+    *weights.RULES,
+    *supported.RULES,
+    *versions.RULES,
 )
 
 
 def check(org: Org, sources: Sources, today: date | None = None) -> list[Diagnostic]:
-    """Every finding of every check. `today` is compared with `expires` dates; None (as in `compile`) compares nothing."""
+    """Every finding of every check. `today` is compared with `expires`; None (as in `compile`) compares nothing."""
     findings = [finding for each in CHECKS for finding in each(org)]
     if today is not None:
         findings += expiry.expired(org, today)

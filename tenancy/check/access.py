@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -68,6 +69,8 @@ SERVICE_ACCOUNT_DEFAULT: Final = Rule(
 
 LEVELS: Final = ("admins", "members", "viewers")
 """The lists of subjects of a unit, from most to least rights."""
+_PLAIN: Final = re.compile(r"(group|user):(?!system:)[^\s*]+")
+"""Subjects that no rule is about: nearly all of them, told apart without reading them in parts."""
 _FORM: Final = "write `group:NAME`, `user:NAME` or `serviceaccount:NAMESPACE/NAME`"
 
 
@@ -86,13 +89,15 @@ def units(org: Org) -> Iterator[Finding]:
         access = unit.document.access if unit.document is not None else None
         if access is None or not access.model_fields_set:
             continue
+        every = [*access.admins, *access.members, *access.viewers]
         path: KeyPath = (*unit.path, "access")
-        lists = tuple((level, getattr(access, level)) for level in LEVELS)
-        for level, subjects in lists:
-            if subjects:
+        if not all(map(_PLAIN.fullmatch, every)) or len(set(every)) < len(every):
+            lists = tuple((level, getattr(access, level)) for level in LEVELS)
+            for level, subjects in lists:
                 yield from _subjects(unit.title, subjects, (*path, level))
-        yield from _levels(unit.title, lists, path)
-        yield from _service_accounts(unit.title, access, (*path, "serviceAccounts"))
+            yield from _levels(unit.title, lists, path)
+        if access.service_accounts:
+            yield from _service_accounts(unit.title, access, (*path, "serviceAccounts"))
 
 
 def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]:
@@ -105,7 +110,10 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
             yield Finding(SUBJECT_TWICE, (*path, index), message, "remove one", related)
             continue
         subject = parse_subject(text)
-        if subject is None or not _well_formed(subject):
+        if "*" in text:
+            help_ = "name each subject, or a group that holds them all"
+            yield Finding(SUBJECT_WILDCARD, (*path, index), f"`{who}`: `{text}` has a wildcard", help_)
+        elif subject is None or not _well_formed(subject):
             message = f"`{who}`: `{text}` is not a subject"
             yield Finding(SUBJECT_SYNTAX, (*path, index), message, _syntax_help(text, subject))
         elif (found := _suspicious(who, text, subject, (*path, index))) is not None:
@@ -113,11 +121,7 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
 
 
 def _well_formed(subject: Subject) -> bool:
-    if subject.kind != "serviceaccount":
-        return True
-    return "*" in subject.name + subject.namespace or (
-        is_dns_label(subject.namespace) and is_dns_subdomain(subject.name)
-    )
+    return subject.kind != "serviceaccount" or (is_dns_label(subject.namespace) and is_dns_subdomain(subject.name))
 
 
 def _syntax_help(text: str, subject: Subject | None) -> str:
@@ -145,9 +149,6 @@ def _suspicious(who: str, text: str, subject: Subject, path: KeyPath) -> Finding
             namespace, _, name = subject.name.removeprefix("system:serviceaccount:").partition(":")
             help_ = f"write `serviceaccount:{namespace}/{name}`"
         return Finding(SUBJECT_SYSTEM, path, f"`{who}`: `{text}` belongs to the cluster itself", help_)
-    if "*" in subject.name or "*" in subject.namespace:
-        help_ = "name each subject, or a group that holds them all"
-        return Finding(SUBJECT_WILDCARD, path, f"`{who}`: `{text}` has a wildcard", help_)
     if any(character.isspace() for character in subject.name):
         help_ = "write the name as it stands in the login's claims (`kubectl auth whoami` shows it)"
         return Finding(SUBJECT_BLANK, path, f"`{who}`: `{text}` has a blank in its name", help_)

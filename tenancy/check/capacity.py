@@ -14,6 +14,7 @@ from tenancy.check.wording import (
     derivation,
     largest_first,
     number_path,
+    off_text,
     units_in_words,
 )
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -33,8 +34,7 @@ DAEMONS_NOT_STATED: Final = Rule(
     Severity.NOTE,
     "What DaemonSets use on the nodes is a guess",
     "Topology-aware scheduling takes the pods of DaemonSets off each node: if they use more than the guess, jobs of "
-    "the "
-    "default size leave the last GPU of every node unused.",
+    "the default size leave the last GPU of every node unused.",
 )
 NOT_WHOLE_NODES: Final = Rule(
     "not-whole-nodes",
@@ -47,8 +47,7 @@ WHOLE_NODES_MIXED: Final = Rule(
     Severity.WARNING,
     "Units reach a flavor of whole nodes and another one with the same GPU resource",
     "A job that does not name its flavor may be admitted to the whole nodes, where the policy refuses its pods if "
-    "they ask for "
-    "less than a node: it then holds quota and never starts.",
+    "they ask for less than a node: it then holds quota and never starts.",
 )
 
 
@@ -82,8 +81,7 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
         QUOTA_ABOVE_CAPACITY,
         places[0][1],
         f"{who} of {amount_of(total, resource)} on {flavor.name}, {amount_of(total - capacity, resource)} more than "
-        f"the "
-        f"{amount_of(capacity, resource)} of its {nodes}{derivation(largest, flavor, 'quota', resource)}",
+        f"the {amount_of(capacity, resource)} of its {nodes}{derivation(largest, flavor, 'quota', resource)}",
         f"take {amount_of(total - capacity, resource)} from the departments, or add nodes",
         (*places[1:], *hardware),
     )
@@ -119,9 +117,7 @@ def daemons_not_stated(org: Org) -> Iterator[Finding]:
 
 def not_whole_nodes(org: Org) -> Iterator[Finding]:
     """Amounts of a flavor of whole nodes are multiples of a node."""
-    flavors = {
-        name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu is not None and f.node[GPUS] > 1
-    }
+    flavors = {name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu is not None}
     for unit in org.units if flavors else ():
         for name in unit.document.budget if unit.document is not None else ():
             flavor, entry = flavors.get(name), unit.entries.get(name)
@@ -129,12 +125,12 @@ def not_whole_nodes(org: Org) -> Iterator[Finding]:
                 continue
             for number, amounts in entry.written.items():
                 for resource, count in amounts.items():
-                    if resource in flavor.mains and count % flavor.node[GPUS]:
+                    if resource in flavor.mains and count % flavor.steps[resource]:
                         yield _partial_node(unit, flavor, number, resource, count)
 
 
 def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, count: int) -> Finding:
-    size = flavor.node[GPUS]
+    size = flavor.steps[resource]
     lower, upper = count // size * size, (count // size + 1) * size
     return Finding(
         NOT_WHOLE_NODES,
@@ -172,11 +168,10 @@ def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
                 yield Finding(
                     WHOLE_NODES_MIXED,
                     (*whole.path, "wholeNodes"),
-                    f"{units_in_words(mixed)} may use {whole.name}, in whole nodes, and {other.name}: a small job "
-                    f"may land on "
-                    "the wrong one",
-                    f"write `{whole.name}: {{limit: 0}}` in the budget of units (or departments) with small jobs, and "
-                    f"`{other.name}: {{limit: 0}}` in that of units with large ones",
+                    f"{units_in_words(mixed)} may use {whole.name}, in whole nodes, and {other.name}: a small job may "
+                    "land on the wrong one",
+                    f"write {off_text(whole)} in the budget of units (or departments) with small jobs, and "
+                    f"{off_text(other)} in that of units with large ones",
                     (("the other flavor", other.path),),
                 )
 

@@ -22,8 +22,7 @@ DOMAIN_RESERVED: Final = Rule(
     Severity.ERROR,
     "A domain that belongs to Kubernetes or to a component",
     "Kubernetes keeps these prefixes: kubelets may not set such labels on their nodes, and a component that reads "
-    "them takes "
-    "ours for its own.",
+    "them takes ours for its own.",
 )
 LABEL_SYNTAX: Final = Rule(
     "label-syntax",
@@ -36,16 +35,14 @@ LABEL_RESERVED: Final = Rule(
     Severity.ERROR,
     "A label or annotation that a tool reads",
     "These keys say whose a namespace is, which pods it takes or how it is synced: a unit could set its own security "
-    "level or "
-    "join somebody else's queue with them.",
+    "level or join somebody else's queue with them.",
 )
 CONTROL_CHARACTERS: Final = Rule(
     "control-characters",
     Severity.ERROR,
     "Characters that are not shown",
     "They break lines in reports, or turn the direction of the text around so that a reviewer reads something else "
-    "than what "
-    "is there.",
+    "than what is there.",
 )
 
 RESERVED_DOMAINS: Final = ("kubernetes.io", "k8s.io", "nvidia.com", "kueue.x-k8s.io", "x-k8s.io", "volcano.sh")
@@ -94,8 +91,8 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
     noun = kind.removesuffix("s")
     if not is_label_key(key):
         help_text = (
-            "write NAME or DOMAIN/NAME; letters, digits, `-`, `_` and `.`, a letter or digit at both ends, at most 63 "
-            "characters in NAME"
+            "write NAME or DOMAIN/NAME; letters, digits, `-`, `_` and `.`, a letter or digit at both ends, at most "
+            "63 characters in NAME"
         )
         yield Finding(LABEL_SYNTAX, path, f"{unit.title}: `{key}` is not the key of a {noun}", help_text, at_key=True)
         return
@@ -112,8 +109,7 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
     if kind == "labels" and not is_label_value(value):
         help_text = (
             "write letters, digits, `-`, `_` and `.`, a letter or digit at both ends, at most 63 characters; other "
-            "text "
-            "belongs in `annotations`"
+            "text belongs in `annotations`"
         )
         yield Finding(LABEL_SYNTAX, path, f"{unit.title}: `{value}` is not the value of a label", help_text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
@@ -13,7 +13,6 @@ from tenancy.check.wording import (
     comparable,
     derivation,
     entry_text,
-    key_of,
     largest_first,
     number_path,
 )
@@ -32,15 +31,14 @@ QUOTA_ABOVE_LIMIT: Final = Rule(
     Severity.ERROR,
     "The quota is above the unit's own limit",
     "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of "
-    "the "
-    "quota could never be used.",
+    "the quota could never be used.",
 )
 QUOTA_ABOVE_PARENT: Final = Rule(
     "quota-above-parent",
     Severity.ERROR,
     "The units below have more quota than the unit has",
-    "Kueue accepts it and adds the children up: the same GPUs would be promised twice, and under load somebody's quota "
-    "does not come back.",
+    "Kueue accepts it and adds the children up: the same GPUs would be promised twice, and under load somebody's "
+    "quota does not come back.",
 )
 RESERVED_ABOVE_PARENT: Final = Rule(
     "reserved-above-parent",
@@ -54,8 +52,7 @@ POOL_UNUSED: Final = Rule(
     Severity.WARNING,
     "No unit below may use what the unit keeps",
     "The part of a quota that is not handed on is a pool for the units below; where none of them may borrow, it "
-    "stands idle "
-    "or serves other departments only.",
+    "stands idle or serves other departments only.",
 )
 
 
@@ -117,7 +114,7 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
             QUOTA_ABOVE_PARENT,
             places[0][1],
             f"the units in {unit.title} have quotas of {together} on {flavor.name}, but {unit.title} has no budget "
-            f"for it",
+            "for it",
             f"add {entry_text(flavor, resource, total)} to the budget of {unit.title}",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
@@ -126,8 +123,7 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
         QUOTA_ABOVE_PARENT,
         number_path(unit, flavor, "quota", resource),
         f"the units in {unit.title} have quotas of {together} on {flavor.name}, {amount_of(total - quota, resource)} "
-        f"more "
-        f"than its {own} of {amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
+        f"more than its {own} of {amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
         f"take {amount_of(total - quota, resource)} from the units in {unit.title}, or raise its quota to {together}",
         places,
     )
@@ -146,8 +142,7 @@ def reserved_above_parent(org: Org) -> Iterator[Finding]:
                 RESERVED_ABOVE_PARENT,
                 number_path(unit, flavor, "reserved", resource),
                 f"the units in {unit.title} reserve {amount_of(total[resource], resource)} on {flavor.name}, more "
-                f"than the "
-                f"{amount_of(written[resource], resource)} that {unit.title} reserves",
+                f"than the {amount_of(written[resource], resource)} that {unit.title} reserves",
                 f"raise it to {amount_of(total[resource], resource)}, or leave `reserved` out: it is the sum then",
                 largest_first(children, flavor, "reserved", resource),
             )
@@ -163,12 +158,19 @@ def pool_unused(org: Org) -> Iterator[Finding]:
             flavor, entry = flavors.get(name), unit.entries.get(name)
             if flavor is None or entry is None or any(child.entries[name].broken for child in (unit, *unit.children)):
                 continue
-            for resource in flavor.mains:
-                left = entry.amounts[resource].quota - sum(
-                    c.entries[name].amounts[resource].quota for c in unit.children
-                )
-                if left > 0 and not any(_borrows(child, name, resource) for child in unit.children):
-                    yield _unused(unit, flavor, resource, left)
+            left = {
+                resource: count
+                for resource in flavor.mains
+                if (count := _kept(unit, name, resource)) > 0
+                and not any(_borrows(child, name, resource) for child in unit.children)
+            }
+            if left:
+                yield _unused(unit, flavor, left)
+
+
+def _kept(unit: Node, flavor: str, resource: str) -> int:
+    handed = sum(child.entries[flavor].amounts[resource].quota for child in unit.children)
+    return unit.entries[flavor].amounts[resource].quota - handed
 
 
 def _borrows(unit: Node, flavor: str, resource: str) -> bool:
@@ -176,20 +178,19 @@ def _borrows(unit: Node, flavor: str, resource: str) -> bool:
     return amounts.limit > amounts.quota
 
 
-def _unused(unit: Node, flavor: Hardware, resource: str, left: int) -> Finding:
-    title, amount = unit.title, amount_of(left, resource)
-    if not unit.children:
-        message = f"{title} has {amount} on {flavor.name}, but no team"
-        help_text = f"add a team under `teams:` of {title}, or leave the GPUs out of its budget until there is one"
-        help_text = help_text.replace("GPUs", key_of(flavor, resource))
-    else:
-        message = f"{title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
+def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
+    amount = " and ".join(amount_of(count, resource) for resource, count in left.items())
+    if unit.children:
+        message = f"{unit.title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
         help_text = (
             f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
             f"`limit` "
             "at their quota"
         )
-    return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", resource), message, help_text)
+    else:
+        message = f"{unit.title} has {amount} on {flavor.name}, but no team"
+        help_text = f"add a team under `teams:` of {unit.title}, or remove the budget until there is one"
+    return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", next(iter(left))), message, help_text)
 
 
 def _stating(org: Org, number: str) -> Iterator[tuple[Node, Hardware]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.wording import amount_of, breaking, comparable, entry_text, largest_first, number_path
+from tenancy.check.wording import amount_of, breaking, comparable, largest_first, number_path
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
@@ -16,8 +16,7 @@ LIMIT_ABOVE_PARENT: Final = Rule(
     Severity.ERROR,
     "A limit above the parent's limit",
     "Kueue checks every level of the tree, so the unit stops at its parent's limit; the larger number would promise "
-    "GPUs that "
-    "no load can ever reach.",
+    "GPUs that no load can ever reach.",
 )
 LIMIT_ABOVE_BORROWING: Final = Rule(
     "limit-above-borrowing",
@@ -127,8 +126,7 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but {cause}",
         f"give {unit.title} a quota on {flavor.name}, let it borrow from the organization (`borrowing: "
-        f"organization`), or "
-        "remove the limit",
+        "organization`), or remove the limit",
         related,
     )
 
@@ -144,9 +142,9 @@ def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) ->
         LIMIT_ABOVE_BORROWING,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use {whose} of {lent} at "
-        f"most",
-        f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: "
-        f"{{borrowing: organization}}`",
+        "most",
+        f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: {{borrowing: "
+        "organization}`",
         (*related, ("the policy", where)) if where else related,
     )
 
@@ -186,7 +184,7 @@ def _beyond_reach(unit: Node, flavor: Hardware, resource: str, reach: int) -> Fi
         LIMIT_UNREACHABLE,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but can reach {amount_of(reach, resource)} only: others reserve the rest",
-        f"write {entry_text(flavor, resource, reach, 'limit')}, or reserve less elsewhere",
+        f"write a limit of at most {amount_of(reach, resource)}, or reserve less elsewhere",
         largest_first(siblings, flavor, "reserved", resource),
     )
 

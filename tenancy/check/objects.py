@@ -37,7 +37,7 @@ OBJECT_ZERO: Final = Rule(
 )
 PODS_BELOW_QUEUE: Final = Rule(
     "pods-below-queue",
-    Severity.WARNING,
+    Severity.ERROR,
     "Fewer pods than GPUs",
     "The queue admits jobs up to its limit. When the namespace may not hold their pods, admitted jobs keep GPUs "
     "that they cannot use; the refusal shows only as an event of the job.",

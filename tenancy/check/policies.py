@@ -1,4 +1,4 @@
-"""Policies and weights that the scheduler would refuse, ignore, or follow into a loop."""
+"""Policies that the scheduler would refuse, ignore, or follow to what nobody meant."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.wording import comparable, units_in_words
+from tenancy.check.wording import comparable, off_text, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
-
-LARGEST_RATIO: Final = 1_000_000
-"""Between the weights of siblings: beyond it Kueue's shares lose their meaning (issue 6774)."""
 
 RECLAIM_NEVER_WITH_BORROWING_PREEMPTION: Final = Rule(
     "reclaim-never-with-borrowing-preemption",
     Severity.ERROR,
     "Borrowing preemption without reclaim",
     "Kueue's ClusterQueue refuses reclaimWithinCohort Never together with borrowWithinCohort (HTTP 422), so the "
-    "queue would "
-    "not be created.",
+    "queue would not be created.",
 )
 BORROWING_PREEMPTION_IGNORED: Final = Rule(
     "borrowing-preemption-ignored",
@@ -34,16 +30,14 @@ STRICT_ACROSS_FLAVORS: Final = Rule(
     Severity.WARNING,
     "Strict queueing over several GPU flavors",
     "The first job of a strict queue blocks all behind it, also those for another flavor that stands idle; they wait "
-    "without "
-    "any message.",
+    "without any message.",
 )
 RECLAIM_NEVER_LENDS: Final = Rule(
     "reclaim-never-lends",
     Severity.WARNING,
     "Quota is lent that cannot be taken back",
     "Under `reclaim: never` a borrower keeps what it got until its job ends by itself: the quota is then no promise, "
-    "only a "
-    "share of what happens to be free.",
+    "only a share of what happens to be free.",
 )
 GANG_NOT_AT_ORGANIZATION: Final = Rule(
     "gang-not-at-organization",
@@ -56,28 +50,6 @@ GANG_TIMEOUT: Final = Rule(
     Severity.ERROR,
     "A start timeout that is no duration",
     "Kueue's manager does not start with a timeout that it cannot read, and reads 0 as 30 minutes.",
-)
-ZERO_WEIGHT: Final = Rule(
-    "zero-weight",
-    Severity.WARNING,
-    "A weight of 0 under weighted sharing",
-    "Kueue divides by the weight: with anything borrowed the share is infinite, so the unit borrows only while "
-    "nobody else "
-    "asks and is evicted first.",
-)
-ZERO_WEIGHTS: Final = Rule(
-    "zero-weights",
-    Severity.ERROR,
-    "Two siblings with a weight of 0",
-    "Both have an infinite share once they borrow, and Kueue evicts them in turns without end (issue 6774).",
-)
-WEIGHT_RATIO: Final = Rule(
-    "weight-ratio",
-    Severity.ERROR,
-    "Weights of siblings that are too far apart",
-    "Kueue refuses weights of 1e-9 and less, and with extreme ratios its rounding lets siblings evict each other in "
-    "turns "
-    "(issue 6774).",
 )
 
 
@@ -131,8 +103,8 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
             STRICT_ACROSS_FLAVORS,
             path,
             f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly and may use {names}",
-            f"write `queueing: best-effort`, or keep the unit to one flavor: `{_several(units[0], flavors)[-1].name}: "
-            "{limit: 0}`",
+            f"write `queueing: best-effort`, or keep the unit to one flavor: "
+            f"{off_text(_several(units[0], flavors)[-1])}",
         )
 
 
@@ -201,58 +173,6 @@ def gang_timeout(org: Org) -> Iterator[Finding]:
         )
 
 
-def weights(org: Org) -> Iterator[Finding]:
-    """Weights of siblings can be divided by, and are of one order of magnitude."""
-    if not any(cluster.sharing == "weighted" for cluster in org.document.clusters.values()):
-        return
-    for parent in (org.root, *org.units):
-        if parent.inner and len(parent.children) > 1:
-            yield from _weights_of(parent)
-
-
-def _weights_of(parent: Node) -> Iterator[Finding]:
-    zeros, least, most = [], None, None
-    for child in parent.children:
-        if child.document is None or (child.kind == "project" and not child.document.budget):
-            continue
-        weight = child.document.weight
-        if weight == 0:
-            zeros.append(child)
-            continue
-        least = child if least is None or weight < _weight(least) else least
-        most = child if most is None or weight > _weight(most) else most
-    zeros = [
-        child for child in zeros if child.rules.borrowing != "none" and not any(e.share for e in child.entries.values())
-    ]
-    if len(zeros) > 1:
-        yield Finding(
-            ZERO_WEIGHTS,
-            (*zeros[1].path, "weight"),
-            f"{units_in_words(zeros)} have the weight 0 and may borrow",
-            "give all but one of them a small weight such as 0.01, or `policy: {borrowing: none}`",
-            tuple((f"{child.title} as well", (*child.path, "weight")) for child in (zeros[0], *zeros[2:4])),
-        )
-    elif zeros:
-        yield Finding(
-            ZERO_WEIGHT,
-            (*zeros[0].path, "weight"),
-            f"{zeros[0].title} has the weight 0 and may borrow",
-            "give it a small weight such as 0.01, or `policy: {borrowing: none}` if it is not to borrow",
-        )
-    if least is not None and most is not None and _weight(most) / _weight(least) > LARGEST_RATIO:
-        yield Finding(
-            WEIGHT_RATIO,
-            (*least.path, "weight"),
-            f"{least.title} has the weight {_weight(least):g}, its sibling {most.name} {_weight(most):g}",
-            "keep the weights of siblings within 1 to 1000",
-            (("the other weight", (*most.path, "weight")),),
-        )
-
-
-def _weight(unit: Node) -> float:
-    return unit.document.weight if unit.document is not None else 1
-
-
 def _written_at(unit: Node, key: str) -> KeyPath:
     """Where the policy in force for a unit was written: at itself or the nearest unit above that says it."""
     node: Node | None = unit
@@ -275,9 +195,6 @@ RULES: Final = (
     RECLAIM_NEVER_LENDS,
     GANG_NOT_AT_ORGANIZATION,
     GANG_TIMEOUT,
-    ZERO_WEIGHT,
-    ZERO_WEIGHTS,
-    WEIGHT_RATIO,
 )
 CHECKS: Final[tuple[Check, ...]] = (
     reclaim_never_with_borrowing_preemption,
@@ -286,5 +203,4 @@ CHECKS: Final[tuple[Check, ...]] = (
     reclaim_never_lends,
     gang_not_at_organization,
     gang_timeout,
-    weights,
 )

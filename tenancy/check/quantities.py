@@ -10,7 +10,8 @@ from tenancy.check.wording import comparable, flavor_quantities, key_of
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.budgets import SHARE
 from tenancy.model.document import TRIPLE, Triple
-from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
+from tenancy.model.gpus import MIG_RESOURCE_PREFIX
+from tenancy.model.hardware import CPU, GPUS, Hardware
 from tenancy.model.organization import Node, Org
 from tenancy.model.quantity import LARGEST, QuantityError, QuantityProblem, parse
 
@@ -72,7 +73,7 @@ def flavor_sizes(org: Org) -> Iterator[Finding]:
     for name, document in org.document.flavors.items():
         for below, value, resource in flavor_quantities(document):
             if value is not None:
-                yield from _judge(("flavors", name, *below), value, resource, f"{'.'.join(below)} of {name}")
+                yield from _judge(("flavors", name, *below), value, resource, f"{'.'.join(map(str, below))} of {name}")
         if document.price is not None:
             yield from _judge(("flavors", name, "price"), document.price, CPU, f"the price of {name}", price=True)
 
@@ -101,7 +102,8 @@ def _amounts(unit: Node, flavor: Hardware, number: str, path: KeyPath, value: An
         if each == SHARE:
             yield _misplaced(unit, flavor, number, key, at)
         elif resource is not None:
-            yield from _judge(at, each, resource, f"the {number} of {unit.title} on {flavor.name}")
+            what = f"the {number} of {unit.title} on {flavor.name}"
+            yield from _judge(at, each, resource, what, gpus=key in (None, GPUS))
 
 
 def _misplaced(unit: Node, flavor: Hardware, number: str, key: str | None, path: KeyPath) -> Finding:
@@ -110,9 +112,8 @@ def _misplaced(unit: Node, flavor: Hardware, number: str, key: str | None, path:
         SHARE_MISPLACED,
         path,
         f"{unit.title} has `share` as {where} on {flavor.name}",
-        f"write a number here; a share of the parent's quota is `{flavor.name}: share`, or `{flavor.name}: "
-        f"{{quota: share, "
-        "limit: NUMBER}`",
+        f"write a number here; a share of the parent's quota is `{flavor.name}: share`, or `{flavor.name}: {{quota: "
+        "share, limit: NUMBER}`",
     )
 
 
@@ -129,18 +130,24 @@ def unit_quantities(org: Org) -> Iterator[Finding]:
                 yield from _judge(path, value, name, f"limits.{key}.{name} of {unit.title}")
 
 
-def _judge(path: KeyPath, value: object, resource: str, what: str, *, price: bool = False) -> Iterator[Finding]:
+def _judge(
+    path: KeyPath, value: object, resource: str, what: str, *, price: bool = False, gpus: bool = False
+) -> Iterator[Finding]:
     try:
         parse(value, resource)
     except QuantityError as error:
         reason, help_text = error.reason, "" if "did you mean" in error.reason else _HELP[error.kind]
-        if price and error.kind is QuantityProblem.FRACTION:
+        if error.kind is QuantityProblem.FRACTION and resource.startswith(MIG_RESOURCE_PREFIX):
+            reason = f'"{value}" is not a whole number of slices'
+        elif error.kind is QuantityProblem.FRACTION and gpus:
+            reason = f'"{value}" is not a whole number of GPUs'
+        elif price and error.kind is QuantityProblem.FRACTION:
             reason, help_text = f'"{value}" has more than three decimals', "round it to a thousandth"
         yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
 
 
 def capacity_sums(org: Org) -> Iterator[Finding]:
-    """What the nodes of a flavor have together can be counted. Quotas are compared with it, so their sums can be as well."""
+    """What the nodes of a flavor have together can be counted; so can sums of quotas, which are compared with it."""
     for flavor in comparable(org).values():
         for resource, count in flavor.capacity.items():
             if count > LARGEST:
@@ -148,8 +155,7 @@ def capacity_sums(org: Org) -> Iterator[Finding]:
                     SUM_OVERFLOW,
                     (*flavor.path, "nodes"),
                     f"{flavor.nodes} nodes of {flavor.name} have more {key_of(flavor, resource)} together than "
-                    f"Kubernetes can "
-                    "count (2^63 - 1 base units)",
+                    "Kubernetes can count (2^63 - 1 base units)",
                     "correct the number of nodes or the size of one",
                 )
                 break

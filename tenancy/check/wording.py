@@ -32,11 +32,18 @@ def key_of(flavor: Hardware, resource: str) -> str:
     return next((key for key, name in flavor.names.items() if name == resource), resource)
 
 
-def entry_text(flavor: Hardware, resource: str, count: int, number: str = "quota") -> str:
-    """What to write in a budget for `count` of a resource, as `h100: 24` or `cpu: {limit: {memory: 2Ti}}`."""
+def entry_text(flavor: Hardware, resource: str, count: int) -> str:
+    """What to write in a budget for `count` of a resource, as `h100: 24` or `a100-mig: {1g.10gb: 8}`."""
     shown = canonical(max(0, min(count, LARGEST)), resource)
-    value = shown if key_of(flavor, resource) == GPUS else f"{{{key_of(flavor, resource)}: {shown}}}"
-    return f"`{flavor.name}: {value}`" if number == "quota" else f"`{flavor.name}: {{{number}: {value}}}`"
+    key = key_of(flavor, resource)
+    return f"`{flavor.name}: {shown}`" if key == GPUS else f"`{flavor.name}: {{{key}: {shown}}}`"
+
+
+def off_text(flavor: Hardware) -> str:
+    """What to write in a budget to keep a unit off a flavor, as `h100: {limit: 0}`."""
+    keys = [key_of(flavor, main) for main in flavor.mains]
+    none = "0" if keys == [GPUS] else f"{{{', '.join(f'{key}: 0' for key in keys)}}}"
+    return f"`{flavor.name}: {{limit: {none}}}`"
 
 
 def number_path(unit: Node, flavor: Hardware, number: str, resource: str) -> KeyPath:
@@ -143,5 +150,7 @@ def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]
 
 def units_in_words(units: list[Node]) -> str:
     """The titles of a few units, and how many more there are."""
-    shown = ", ".join(unit.title for unit in units[:3])
-    return f"{shown} and {len(units) - 3} more" if len(units) > 3 else shown
+    titles = [unit.title for unit in units[:3]]
+    if len(units) > 3:
+        return f"{', '.join(titles)} and {len(units) - 3} more"
+    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"

@@ -7,7 +7,6 @@ references and parents decide together where a file belongs.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,8 @@ from typing import Final
 from tenancy.diagnostics import Diagnostic, Place, Related, Rule
 from tenancy.load import rules, yaml
 from tenancy.load.source import Marks, Raw, SourceFile, Sources
+from tenancy.load.templates import Extensions, read_extensions
+from tenancy.load.text import read_text, shown
 
 API_VERSION: Final = "tenancy/v1alpha1"
 KIND: Final = "Departments"
@@ -30,6 +31,7 @@ class Loaded:
 
     tree: dict[str, Raw] | None
     sources: Sources
+    extensions: Extensions = Extensions()
 
 
 @dataclass(slots=True, eq=False)
@@ -87,8 +89,8 @@ class _Loading:
 
     def read(self, path: Path) -> dict[str, Raw] | None:
         """The tree of one file, which joins the files even where it has no usable content."""
-        name = _shown(path)
-        text, problem = _text(path, name)
+        name = shown(path)
+        text, problem = read_text(path, name)
         self.files.append(SourceFile(name, text))
         if problem is not None:
             self.diagnostics.append(problem)
@@ -123,7 +125,9 @@ def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
     if tree is not None:
         _follow_references(loading, tree)
         _place_fragments(loading, tree)
-    return Loaded(tree, Sources(tuple(loading.files), tree, loading.marks, loading.ignores)), loading.diagnostics
+    extensions, files = read_extensions(loading.folder)
+    sources = Sources((*loading.files, *files), tree, loading.marks, loading.ignores)
+    return Loaded(tree, sources, extensions), loading.diagnostics
 
 
 def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
@@ -136,30 +140,9 @@ def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
     help_ = "Delete one; org.yaml is the one that was read."
     if not found:
         rule, help_ = rules.ORG_MISSING, "Write an organization with `tenancy init`, or name another folder."
-        message = f"{_shown(org)} holds no org.yaml." if os.path.isdir(org) else f"{_shown(org)} does not exist."
-    place = Place(_shown(org / _ROOT_NAMES[0]))
+        message = f"{shown(org)} holds no org.yaml." if os.path.isdir(org) else f"{shown(org)} does not exist."
+    place = Place(shown(org / _ROOT_NAMES[0]))
     return next(iter(found), None), [Diagnostic(rule=rule, message=message, place=place, help=help_)]
-
-
-def _shown(path: Path) -> str:
-    """The path as a user would open it: as given, but relative to the current folder where it lies inside."""
-    path = Path(os.path.normpath(path))
-    if path.is_absolute():
-        with contextlib.suppress(ValueError, OSError):
-            path = path.relative_to(Path.cwd())
-    return path.as_posix().encode(errors="replace").decode()
-
-
-def _text(path: Path, name: str) -> tuple[str, Diagnostic | None]:
-    """The text of a file, without a byte order mark, or why there is none."""
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            return "", rules.unreadable(name, "it is no regular file")
-        with open(path, "rb") as file:
-            data = file.read(yaml.MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        return "", rules.unreadable(name, getattr(error, "strerror", None) or str(error))
-    return rules.decoded(data, name, yaml.MAX_BYTES)
 
 
 def _department_files(loading: _Loading) -> list[Path]:
@@ -169,7 +152,7 @@ def _department_files(loading: _Loading) -> list[Path]:
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            loading.diagnostics.append(rules.unreadable(_shown(Path(error.filename)), str(error.strerror)))
+            loading.diagnostics.append(rules.unreadable(shown(Path(error.filename)), str(error.strerror)))
 
     for name, inner, names in os.walk(loading.folder / "departments", followlinks=True, onerror=unreadable):
         seen.add(os.path.realpath(name))
@@ -265,7 +248,7 @@ def _target(loading: _Loading, reference: _Reference) -> _Fragment | None:
     text = name if isinstance(name, str) and "\0" not in name else ""
     path, root = loading.folder / text, os.path.realpath(loading.folder)
     if not Path(os.path.realpath(path)).is_relative_to(root):
-        message, help_ = f"{name} lies outside {_shown(loading.folder)}.", "Name a file in the folder of org.yaml."
+        message, help_ = f"{name} lies outside {shown(loading.folder)}.", "Name a file in the folder of org.yaml."
         loading.report(rules.FILE_OUTSIDE, message, place, help_)
         return None
     if not os.path.isfile(path):

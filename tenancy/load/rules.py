@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Final
 
 import yaml
@@ -362,6 +363,10 @@ def line_and_column(before: str) -> tuple[int, int]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A help that offers the nearest of the known words; empty where none is near."""
-    near = difflib.get_close_matches(word, list(known), n=1)
+    """A help that offers the nearest of the known words; empty where none is near.
+
+    Only the first thousand words of about the same length are compared, which bounds the cost of a finding.
+    """
+    similar = islice((each for each in known if abs(len(each) - len(word)) <= 4), 1000)
+    near = difflib.get_close_matches(word, similar, n=1)
     return f"Did you mean `{near[0]}`?" if near else ""

@@ -60,7 +60,6 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _IGNORE: Final = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*tenancy:[ \t]*ignore\[([^\]]*)\]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _BLOCK_HEADER: Final = re.compile(r"(?:[&!]\S*[ \t]+)*[|>]")
-_COMMON_TAG: Final = "tag:yaml.org,2002:"
 
 Ignores: TypeAlias = dict[int, frozenset[str]]
 _Anchor: TypeAlias = tuple[Raw, int]  # Its value, and how many values that is: 0 while its end is not reached.
@@ -159,7 +158,7 @@ class _State:
         return self.drop(container)
 
     def tag(self, event: Any, path: KeyPath) -> None:
-        message = f"The tag `{event.tag.replace(_COMMON_TAG, '!!')}` is not allowed."
+        message = f"The tag `{event.tag.replace('tag:yaml.org,2002:', '!!')}` is not allowed."
         self.report(rules.TAG, message, event, path, "Leave it out; put a value in quotes to make it text.")
 
     def scalar(self, event: Any, key: str | None, container: Raw) -> Raw:

@@ -17,7 +17,6 @@ from tenancy.model.organization import Entry, Node, Org, Quota
 from tenancy.model.shares import split
 
 SHARE: Final = "share"
-_FOLLOWERS = (CPU, MEMORY)
 
 
 def promise(org: Org) -> None:
@@ -106,41 +105,36 @@ def _share(parent: Node, sharers: list[Node], flavor: Hardware) -> None:
         entry.amounts = _fill(child, flavor, {**entry.written, "quota": {**cut, **quota}}, above)
 
 
-def _followers(flavor: Hardware, mains: Mapping[str, int]) -> dict[str, int]:
-    """cpu and memory that follow from amounts of the main resources."""
+def _followers(flavor: Hardware, amounts: Mapping[str, int]) -> dict[str, int]:
+    """cpu and memory that follow from the main resources among `amounts`."""
     if flavor.is_cpu:
         return {}
-    return {
-        name: sum(count * flavor.follows[main][name] for main, count in mains.items() if main in flavor.follows)
-        for name in _FOLLOWERS
-    }
+    cpu = memory = 0
+    for main, follows in flavor.follows.items():
+        if count := amounts.get(main):
+            cpu += count * follows[CPU]
+            memory += count * follows[MEMORY]
+    return {CPU: cpu, MEMORY: memory}
 
 
 def _fill(child: Node, flavor: Hardware, said: Mapping[str, Mapping[str, int]], above: Entry) -> dict[str, Quota]:
     """The three numbers of every resource, from what is said, what follows and what the parent and the policy allow."""
-    reserved = dict(said.get("reserved", {}))
-    quota = {**{name: reserved.get(name, 0) for name in flavor.mains}, **said.get("quota", {})}
-    quota = {**_followers(flavor, _only(quota, flavor.mains)), **quota}
+    explicit = said.get("reserved", {})
+    reserved = {**_followers(flavor, explicit), **explicit}
+    quota = {**{name: explicit.get(name, 0) for name in flavor.mains}, **said.get("quota", {})}
+    quota = {**_followers(flavor, quota), **quota}
     limit = dict(said.get("limit", {}))
     for name in flavor.mains:
-        limit.setdefault(name, max(quota.get(name, 0), _bound(child, flavor, name, quota, above)))
-    for name, count in _followers(flavor, _only(limit, flavor.mains)).items():
-        bound = _bound(child, flavor, name, quota, above)
-        limit.setdefault(name, max(quota.get(name, 0), min(count, bound)))
-    reserved = {**_followers(flavor, _only(reserved, flavor.mains)), **reserved}
-    explicit = said.get("reserved", {})
-    return {
-        name: Quota(
-            reserved.get(name, 0) if name in explicit else min(reserved.get(name, 0), quota.get(name, 0)),
-            quota.get(name, 0),
-            limit.get(name, 0),
-        )
-        for name in flavor.resources
-    }
-
-
-def _only(amounts: Mapping[str, int], names: tuple[str, ...]) -> dict[str, int]:
-    return {name: count for name, count in amounts.items() if name in names}
+        if name not in limit:
+            limit[name] = max(quota[name], _bound(child, flavor, name, quota, above))
+    for name, count in _followers(flavor, limit).items():
+        if name not in limit:
+            limit[name] = max(quota[name], min(count, _bound(child, flavor, name, quota, above)))
+    filled: dict[str, Quota] = {}
+    for name in flavor.resources:
+        own, first = quota.get(name, 0), reserved.get(name, 0)
+        filled[name] = Quota(first if name in explicit else min(first, own), own, limit.get(name, 0))
+    return filled
 
 
 def _bounding(node: Node) -> Node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
@@ -28,7 +29,10 @@ Scalar: TypeAlias = Annotated[
 ]
 """A quantity as written: a number or a text such as `64Gi` or `500m`; `tenancy.check.quantities` judges it."""
 
-Amounts: TypeAlias = dict[str, Scalar]
+Amounts: TypeAlias = Annotated[
+    dict[str, Scalar], Field(json_schema_extra={"propertyNames": {"not": {"enum": list(TRIPLE)}}})
+]
+"""From a resource (`gpus`, `cpu`, `memory`, a MIG profile) to its quantity."""
 
 
 def _shape_of_amount(value: Any) -> str:
@@ -41,8 +45,13 @@ def _shape_of_entry(value: Any) -> str:
     keys = [key for key in value if isinstance(key, str)]
     if any(key in TRIPLE for key in keys):
         return "(triple)"
-    misspelt = any(key not in NODE_RESOURCES and get_close_matches(key, TRIPLE, 1, 0.7) for key in keys)
-    return "(triple)" if misspelt else "(amounts)"
+    return "(triple)" if any(map(_is_like_triple, keys)) else "(amounts)"
+
+
+@lru_cache(maxsize=256)
+def _is_like_triple(key: str) -> bool:
+    """Whether a key is probably a misspelt `reserved`, `quota` or `limit`; the same few keys come in every budget."""
+    return key not in NODE_RESOURCES and bool(get_close_matches(key, TRIPLE, 1, 0.7))
 
 
 def shape_of_text(value: Any) -> str:
@@ -67,6 +76,13 @@ class Document(BaseModel):
         validate_by_name=False,
         protected_namespaces=(),
     )
+
+    def __hash__(self) -> int:
+        """Equal documents have equal hashes, if few different ones: what counts is to be hashable at all.
+
+        A default that is not hashable is copied, deeply, for every unit that leaves it out.
+        """
+        return hash(type(self))
 
 
 class Triple(Document):

@@ -200,7 +200,7 @@ def _counts(gpu: Gpu, layouts: tuple[Layout, ...], spare: int) -> dict[str, int]
     """GPUs and MIG slices of the flavor; any nodes may be the lost ones, so each layout loses the spare ones."""
     counts: dict[str, int] = {}
     for layout in layouts:
-        devices = layout.gpus * max(0, layout.nodes - spare)
+        devices = max(0, layout.gpus) * max(0, layout.nodes - spare)
         if not layout.profiles:
             counts[gpu.resource] = counts.get(gpu.resource, 0) + devices
         for profile, per_gpu in layout.profiles.items():

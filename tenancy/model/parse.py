@@ -43,10 +43,15 @@ class Parsed:
     left_out: frozenset[KeyPath]
 
 
-def parse(tree: Raw, sources: Sources) -> tuple[Parsed, list[Diagnostic]]:
-    """Read `tree`; the organization is None where too little of it is left to be one."""
+def parse(
+    tree: Raw, sources: Sources, unread: frozenset[KeyPath] = frozenset()
+) -> tuple[Parsed, list[Diagnostic]]:
+    """Read `tree`; the organization is None where too little of it is left to be one.
+
+    `unread` are paths about which the loader has said all that there is to say.
+    """
     diagnostics: list[Diagnostic] = []
-    left_out: set[KeyPath] = set()
+    left_out: set[KeyPath] = set(unread)
     rest = tree
     for _ in range(_ROUNDS):
         try:
@@ -55,11 +60,12 @@ def parse(tree: Raw, sources: Sources) -> tuple[Parsed, list[Diagnostic]]:
             removals: set[KeyPath] = set()
             for details in error.errors(include_url=False):
                 path = _path(details, rest)
-                diagnostic, remove, unread = _explain(details, path, rest, sources)
+                diagnostic, remove, hidden = _explain(details, path, rest, sources)
                 removals.add(remove)
-                if not (details["type"] == "missing" and path in left_out):  # else it is missing because we removed it
+                removed_by_us = details["type"] == "missing" and path in left_out
+                if not removed_by_us and path not in unread:
                     diagnostics.append(diagnostic)
-                left_out |= unread
+                left_out |= hidden
             if () in removals:
                 break
             rest = _without(rest, removals)

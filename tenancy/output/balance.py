@@ -135,7 +135,7 @@ def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware
         return Fraction(0)
     return HOURS * sum(
         (
-            flavor.price * _hours(flavor, {name: quota.quota for name, quota in unit.quotas.get(name, {}).items()})
+            flavor.price * _hours(flavor, {key: quota.quota for key, quota in unit.quotas.get(name, {}).items()})
             for name, flavor in flavors.items()
             if flavor.price and flavor.cluster == cluster
         ),

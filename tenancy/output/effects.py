@@ -242,7 +242,7 @@ def _settings(pairs: list[tuple[str, Side, Side]], old: Snapshot, new: Snapshot)
 
 
 def _differing(old: UnitReading, new: UnitReading) -> Iterator[tuple[str, str, str]]:
-    if old.state != new.state:
+    if old.state != new.state and old.inner == new.inner:
         yield "state", old.state, new.state
     if old.weight != new.weight:
         yield "weight", old.weight, new.weight

@@ -18,6 +18,9 @@ Value: TypeAlias = Any
 _SEPARATOR: Final = "\n---\n"
 """Between the documents of a file. Text in a value is indented, so it never stands there for anything else."""
 
+_UNITS: Final = ("\nkind: Cohort\n", "\nkind: ClusterQueue\n")
+"""Lines of files that hold units."""
+
 _EMBEDDED: Final = "Yaml"
 """How the keys of chart values end whose text is YAML again (`managerConfig.controllerManagerConfigYaml`)."""
 
@@ -38,15 +41,12 @@ class Identity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything in the files of one side."""
+    """The files of one side, as far as they differ from the other's or hold units."""
 
+    clusters: frozenset[str]
     items: Mapping[Identity, Value]
     diagnostics: tuple[Diagnostic, ...] = ()
     """Why a document could not be read; it is then not among the items."""
-
-    @property
-    def clusters(self) -> tuple[str, ...]:
-        return tuple(sorted({identity.cluster for identity in self.items}))
 
     def of(self, cluster: str, *kinds: str) -> list[Value]:
         """The objects of one cluster, of the given kinds."""
@@ -54,16 +54,25 @@ class Snapshot:
 
 
 def snapshots(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Snapshot, Snapshot]:
-    """Read both sides. A document with the same text on both is read once and is then the same value."""
+    """Read both sides. A document with the same text on both is read once and is then the same value.
+
+    Files that are equal have nothing to compare. Those with units are read all the same, unless everything is equal: a
+    promise of one unit may rest on those of others.
+    """
     read: dict[str, tuple[Value, tuple[Diagnostic, ...]]] = {}
-    return _snapshot(old, read), _snapshot(new, read)
+    needless = {path for path, text in old.items() if new.get(path) == text}
+    if len(needless) < len(old) or len(old) < len(new):
+        needless = {path for path in needless if not any(mark in old[path] for mark in _UNITS)}
+    return _snapshot(old, needless, read), _snapshot(new, needless, read)
 
 
-def _snapshot(files: Mapping[str, str], read: dict[str, tuple[Value, tuple[Diagnostic, ...]]]) -> Snapshot:
+def _snapshot(
+    files: Mapping[str, str], needless: set[str], read: dict[str, tuple[Value, tuple[Diagnostic, ...]]]
+) -> Snapshot:
     items: dict[Identity, Value] = {}
     diagnostics: list[Diagnostic] = []
-    for path, text in files.items():
-        for document in _documents(text):
+    for path in sorted(files.keys() - needless):
+        for document in _documents(files[path]):
             if document not in read:
                 parsed = parse(document, 0, path)
                 read[document] = (_unpacked(parsed.tree), parsed.diagnostics)
@@ -71,7 +80,8 @@ def _snapshot(files: Mapping[str, str], read: dict[str, tuple[Value, tuple[Diagn
             diagnostics += found
             if value is not None:
                 items[_identity(path, value)] = value
-    return Snapshot(items, tuple(diagnostics))
+    clusters = frozenset(path.partition("/")[0] for path in files)
+    return Snapshot(clusters, items, tuple(diagnostics))
 
 
 def _documents(text: str) -> Iterator[str]:

@@ -123,10 +123,11 @@ def _pool(quotas: Mapping[str, Mapping[str, Quota]], children: Iterable[Node], n
     handed = list(children)
     if node.kind == "team" and any(not _budgeted(child) for child in handed):
         return {flavor: dict.fromkeys(amounts, 0) for flavor, amounts in quotas.items()}
-    return {
-        flavor: {
-            resource: max(0, quota.quota - sum(child.entries[flavor].amounts[resource].quota for child in handed))
+    pool: dict[str, dict[str, int]] = {}
+    for flavor, amounts in quotas.items():
+        parts = [child.entries[flavor].amounts for child in handed]
+        pool[flavor] = {
+            resource: max(0, quota.quota - sum([part[resource].quota for part in parts]))
             for resource, quota in amounts.items()
         }
-        for flavor, amounts in quotas.items()
-    }
+    return pool

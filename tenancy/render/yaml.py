@@ -60,6 +60,20 @@ def documents(values: Iterable[Value]) -> str:
     return "---\n".join(map(document, values))
 
 
+def flow(value: Value) -> str:
+    """The value on one line wherever a value may stand: texts double-quoted, lists and mappings in JSON's brackets.
+
+    Raises as `document` does.
+    """
+    if isinstance(value, str):
+        return _quoted(value)
+    if type(value) is dict:
+        return "{" + ", ".join(f"{_quoted(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if type(value) is list:
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return _leaf(value, "")
+
+
 # The next two functions are the hot path: they repeat each other's branches because a shared call would cost speed.
 def _mapping(mapping: dict[str, Value], pad: str, lead: str, append: _Append) -> None:
     """Append the entries of a non-empty dict. `pad` is a newline and their indentation; `lead` precedes the first."""

@@ -7,14 +7,12 @@ every resource of the group, "0" where it has none: an absent limit would mean u
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import canonical
 from tenancy.plan.values import Group, Queue
 
-_quantity = lru_cache(maxsize=1 << 16)(canonical)
 _NOTHING = Quota(0, 0, 0)
 
 
@@ -48,20 +46,20 @@ def cohort_groups(group: Group, resources: Iterable[str]) -> list[dict[str, Any]
 def _of_queue(resource: str, quota: Quota) -> dict[str, str]:
     return {
         "name": resource,
-        "nominalQuota": _quantity(quota.quota, resource),
-        "borrowingLimit": _quantity(quota.limit - quota.quota, resource),
-        "lendingLimit": _quantity(quota.quota - quota.reserved, resource),
+        "nominalQuota": canonical(quota.quota, resource),
+        "borrowingLimit": canonical(quota.limit - quota.quota, resource),
+        "lendingLimit": canonical(quota.quota - quota.reserved, resource),
     }
 
 
 def _of_cohort(resource: str, group: Group, flavor: str) -> dict[str, str]:
     quota = group.quotas[flavor].get(resource, _NOTHING)
     own: Mapping[str, int] = group.pool[flavor]
-    nominal = {"name": resource, "nominalQuota": _quantity(own.get(resource, 0), resource)}
+    nominal = {"name": resource, "nominalQuota": canonical(own.get(resource, 0), resource)}
     if group.parent is None:
         return nominal
     return {
         **nominal,
-        "borrowingLimit": _quantity(quota.limit - quota.quota, resource),
-        "lendingLimit": _quantity(quota.quota - quota.reserved, resource),
+        "borrowingLimit": canonical(quota.limit - quota.quota, resource),
+        "lendingLimit": canonical(quota.quota - quota.reserved, resource),
     }

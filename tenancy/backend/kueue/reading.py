@@ -14,7 +14,7 @@ from typing import Any, Final
 from tenancy.backend.kueue.queues import BORROWING_PREEMPTION, PREEMPTION, QUEUEING, RECLAIM, STOP
 from tenancy.backend.manifest import Object
 from tenancy.model.organization import Quota
-from tenancy.model.quantity import parse
+from tenancy.model.quantity import human, parse
 from tenancy.plan.values import Quotas
 
 _UNIT: Final = "/unit"
@@ -75,11 +75,16 @@ def _reading(obj: Object, total: dict[str, dict[str, int]], inner: set[str]) -> 
         inner=not queue,
         shared=queue and _title(obj) in inner,
         quotas=_quotas(spec, total),
-        weight=str((spec.get("fairSharing") or {}).get("weight", "1")),
+        weight=_weight((spec.get("fairSharing") or {}).get("weight", "1")),
         state=_word(STOP, spec.get("stopPolicy", "None")),
         rules={key: _word(words, _at(spec, path)) for key, path, words in _RULES} if queue else {},
         namespaces=tuple(_namespaces(spec)),
     )
+
+
+def _weight(quantity: str) -> str:
+    """As the language writes it: `2.5`, not `2500m`."""
+    return human(parse(quantity, "cpu"), "cpu").partition(" ")[0]
 
 
 def _title(obj: Object) -> str:

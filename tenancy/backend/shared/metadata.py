@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from tenancy.backend.manifest import Object
@@ -42,14 +43,21 @@ def obj(
     annotations: Mapping[str, str] | None = None,
     **body: Any,
 ) -> Object:
-    """A Kubernetes object with its wave and guards; keys stand in the order that people write them."""
-    guard = GUARDS.get(kind)
-    marks = {**(annotations or {}), WAVE: str(WAVES.get(kind, OTHERS))}
-    if guard is not None:
-        marks[SYNC_OPTIONS] = guard
+    """A Kubernetes object with its wave and guards; keys stand in the order that people write them.
+
+    `labels` stand as given: the plan sorts those of a unit once, for all of its objects.
+    """
+    marks = _marks(kind)
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
-    metadata["labels"] = dict(sorted(labels.items()))
-    metadata["annotations"] = dict(sorted(marks.items()))
+    metadata["labels"] = {**labels}
+    metadata["annotations"] = dict(sorted({**annotations, **marks}.items())) if annotations else {**marks}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+@cache
+def _marks(kind: str) -> Mapping[str, str]:
+    """What Argo CD must know of a kind, sorted."""
+    guard = {SYNC_OPTIONS: GUARDS[kind]} if kind in GUARDS else {}
+    return {**guard, WAVE: str(WAVES.get(kind, OTHERS))}

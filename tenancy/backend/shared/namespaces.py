@@ -23,7 +23,7 @@ def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
         "pod-security.kubernetes.io/warn": "restricted",
         "pod-security.kubernetes.io/warn-version": version,
     }
-    labels = {**namespace.own_labels, **namespace.labels, **security}
+    labels = dict(sorted({**namespace.own_labels, **namespace.labels, **security}.items()))
     return obj("v1", "Namespace", namespace.name, labels, annotations=namespace.annotations)
 
 

@@ -6,12 +6,13 @@ Lists and selectors that would be empty are left out: the API server rewrites th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from ipaddress import ip_network
 from typing import Any
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
-from tenancy.model.document import Service
+from tenancy.model.document import Dns, Service
 from tenancy.plan.values import ClusterPlan, Namespace
 
 _NAME = "kubernetes.io/metadata.name"
@@ -23,7 +24,7 @@ def policies(plan: ClusterPlan, namespace: Namespace) -> Iterator[Object]:
     isolation, facts = namespace.isolation, plan.network
     everywhere = ["Ingress", "Egress"]
     yield _policy(namespace, "default-deny", everywhere)
-    yield _policy(namespace, "allow-dns", ["Egress"], egress=[_dns(plan)])
+    yield _policy(namespace, "allow-dns", ["Egress"], egress=[_dns(facts.dns)])
     team = [{"namespaceSelector": _any_of(isolation.team)}]
     yield _policy(namespace, "allow-team", everywhere, ingress=[{"from": team}], egress=[{"to": team}])
     if isolation.services:
@@ -33,7 +34,8 @@ def policies(plan: ClusterPlan, namespace: Namespace) -> Iterator[Object]:
         rule = {"to": blocks, "ports": _ports([facts.api_server.port])}
         yield _policy(namespace, "allow-api-server", ["Egress"], egress=[rule])
     if isolation.internet:
-        yield _policy(namespace, "allow-internet", ["Egress"], egress=[_internet(plan)])
+        closed = (*facts.cluster_ranges, *facts.metadata)
+        yield _policy(namespace, "allow-internet", ["Egress"], egress=[_internet(closed)])
 
 
 def _policy(namespace: Namespace, name: str, types: list[str], **rules: Any) -> Object:
@@ -47,8 +49,8 @@ def _policy(namespace: Namespace, name: str, types: list[str], **rules: Any) -> 
     )
 
 
-def _dns(plan: ClusterPlan) -> dict[str, Any]:
-    dns = plan.network.dns
+@lru_cache(maxsize=64)  # one for a cluster, shared by the policies of all its namespaces
+def _dns(dns: Dns) -> dict[str, Any]:
     peers: list[dict[str, Any]] = [_pods(dns.namespace, dns.pods)]
     if dns.node_local is not None:
         address = ip_network(dns.node_local)
@@ -57,6 +59,7 @@ def _dns(plan: ClusterPlan) -> dict[str, Any]:
     return {"to": peers, "ports": ports}
 
 
+@lru_cache(maxsize=1024)
 def _service(service: Service) -> dict[str, Any]:
     if service.cidr is not None:
         peer: dict[str, Any] = {"ipBlock": {"cidr": service.cidr}}
@@ -65,9 +68,10 @@ def _service(service: Service) -> dict[str, Any]:
     return {"to": [peer], "ports": _ports(service.ports)}
 
 
-def _internet(plan: ClusterPlan) -> dict[str, Any]:
-    """Every address but the cluster's own ranges and the metadata service."""
-    blocked = [ip_network(cidr) for cidr in (*plan.network.cluster_ranges, *plan.network.metadata)]
+@lru_cache(maxsize=64)
+def _internet(closed: tuple[str, ...]) -> dict[str, Any]:
+    """Every address but the closed ones: the cluster's own ranges and the metadata service."""
+    blocked = [ip_network(cidr) for cidr in closed]
     peers = []
     for everything, version in (("0.0.0.0/0", 4), ("::/0", 6)):
         block: dict[str, Any] = {"cidr": everything}

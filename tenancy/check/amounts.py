@@ -1,0 +1,174 @@
+"""What budget entries count: resources that the flavor has, in amounts that say what they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenancy.check.finding import Check, Finding
+from tenancy.check.syntax import listed, nearest
+from tenancy.check.wording import comparable, entry_text, key_of, known_board, off_text
+from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.model.budgets import SHARE
+from tenancy.model.document import TRIPLE, Triple
+from tenancy.model.gpus import CATALOGUE
+from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
+from tenancy.model.organization import Node, Org
+
+UNKNOWN_RESOURCE: Final = Rule(
+    "unknown-resource",
+    Severity.ERROR,
+    "A budget on a resource that the flavor does not have",
+    "No node of the flavor offers it: jobs that ask for it would wait for ever.",
+)
+AMOUNT_WITHOUT_RESOURCE: Final = Rule(
+    "amount-without-resource",
+    Severity.ERROR,
+    "A bare number on a flavor that has several resources",
+    "A bare number means whole GPUs; a MIG flavor has slices and a CPU flavor has cpu and memory, so it could mean "
+    "any of them.",
+)
+EMPTY_BUDGET: Final = Rule(
+    "empty-budget",
+    Severity.ERROR,
+    "A budget entry that says nothing",
+    "It could mean nothing at all or everything that can be borrowed; a reader of the file cannot tell.",
+)
+CPU_MEMORY_UNCOVERED: Final = Rule(
+    "cpu-memory-uncovered",
+    Severity.ERROR,
+    "A quota that lacks cpu or memory",
+    "Kueue admits a job only if all that it asks for is covered: without a quota of its own for one of them the unit "
+    "could run nothing that it can count on.",
+)
+
+
+def resources(org: Org) -> Iterator[Finding]:
+    """Budgets name resources that their flavor has, and say something."""
+    for unit in org.units:
+        for name, said in unit.document.budget.items() if unit.document is not None else ():
+            entry = unit.entries.get(name)
+            if entry is None or (entry.written and all(entry.written.values()) and not entry.broken) or entry.share:
+                continue
+            flavor, path = org.flavors[name], (*unit.path, "budget", name)
+            if org.left_out and (org.hides(path) or org.hides(flavor.path)):
+                continue
+            if not known_board(org.document.flavors[name]) or not _readable_layout(flavor):
+                continue
+            yield from _entry(unit, flavor, path, said)
+
+
+def _readable_layout(flavor: Hardware) -> bool:
+    """Whether every profile of the MIG layout is one of the board: else its own finding says enough."""
+    profiles = flavor.gpu.profiles if flavor.gpu is not None else {}
+    return all(profile in profiles for layout in flavor.layouts for profile in layout.profiles)
+
+
+def _entry(unit: Node, flavor: Hardware, path: KeyPath, said: Any) -> Iterator[Finding]:
+    numbers = {key: getattr(said, key) for key in TRIPLE} if isinstance(said, Triple) else {"": said}
+    numbers = {key: value for key, value in numbers.items() if value is not None}
+    if not numbers:
+        yield _empty(unit, flavor, path)
+    for number, value in numbers.items():
+        where = (*path, number) if number else path
+        if isinstance(value, Mapping):
+            if not value:
+                yield _empty(unit, flavor, where)
+            for key in value:
+                if key not in flavor.names:
+                    yield _unknown_resource(unit, flavor, (*where, key), key)
+        elif value != SHARE and GPUS not in flavor.names:
+            yield _bare(unit, flavor, where, value)
+
+
+def _empty(unit: Node, flavor: Hardware, path: KeyPath) -> Finding:
+    example = (
+        entry_text(flavor, flavor.mains[0], 8000 if flavor.is_cpu else 8) if flavor.mains else f"`{flavor.name}: 8`"
+    )
+    return Finding(
+        EMPTY_BUDGET,
+        path,
+        f"the budget of {unit.title} on {flavor.name} is empty",
+        f"write an amount, such as {example}; remove the line for a quota of 0 that may borrow; write "
+        f"{off_text(flavor)} to keep the unit off the flavor",
+        at_key=True,
+    )
+
+
+def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> Finding:
+    own = [name for name in flavor.names if name not in (CPU, MEMORY)] or [CPU, MEMORY]
+    board = flavor.gpu
+    if flavor.is_cpu:
+        what = f"{flavor.name} is a CPU flavor without `{key}`"
+    elif key == GPUS:
+        what = f"all GPUs of {flavor.name} are divided, so it has no whole `{GPUS}`"
+    elif board is not None and key in board.profiles:
+        what = f"the MIG layout of {flavor.name} has no `{key}`"
+    elif board is not None and any(key in other.profiles for other in CATALOGUE.values()):
+        what = f"`{key}` is a MIG profile of another board than the {board.name} of {flavor.name}"
+    else:
+        what = f"{flavor.name} has no resource `{key}`"
+    related = (("the layout", (*flavor.path, "mig")),) if any(layout.profiles for layout in flavor.layouts) else ()
+    return Finding(
+        UNKNOWN_RESOURCE,
+        path,
+        f"the budget of {unit.title}: {what}",
+        f"{nearest(key, [*own, CPU, MEMORY])}{flavor.name} has {listed(own)}",
+        related,
+        at_key=True,
+    )
+
+
+def _bare(unit: Node, flavor: Hardware, path: KeyPath, value: object) -> Finding:
+    if flavor.is_cpu:
+        why, example = "is a CPU flavor", f"{{cpu: {value}, memory: …}}"
+    else:
+        own = [name for name in flavor.names if name not in (CPU, MEMORY)]
+        why, example = f"is divided into {listed(own)}", f"{{{', '.join(f'{name}: …' for name in own)}}}"
+    return Finding(
+        AMOUNT_WITHOUT_RESOURCE,
+        path,
+        f"{unit.title} has the bare number {value} on {flavor.name}, which {why}",
+        f"write what it counts: `{flavor.name}: {example}`",
+        ((flavor.name, flavor.path),),
+    )
+
+
+def uncovered(org: Org) -> Iterator[Finding]:
+    """A quota comes with cpu and memory."""
+    readable = comparable(org)
+    for unit in org.units:
+        for name in unit.document.budget if unit.document is not None else ():
+            flavor, entry = readable.get(name), unit.entries.get(name)
+            if flavor is None or entry is None or entry.broken or not entry.written:
+                continue
+            owned = [resource for resource, amounts in entry.amounts.items() if amounts.quota > 0]
+            missing = [resource for resource in (CPU, MEMORY) if resource not in owned]
+            if owned and missing and flavor.nodes:
+                yield _uncovered(unit, flavor, missing[0], owned)
+
+
+def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> Finding:
+    has = listed([key_of(flavor, resource) for resource in owned])
+    if flavor.is_cpu:
+        help_text = f"add `{missing}`: a node has {_ratio(flavor.node, missing)}"
+    elif set(owned) <= {CPU, MEMORY}:
+        help_text = f"add `gpus`, from which cpu and memory follow, or `{missing}`"
+    else:
+        help_text = f"leave `{missing}` out: it then follows from the GPUs"
+    return Finding(
+        CPU_MEMORY_UNCOVERED,
+        unit.entries[flavor.name].path,
+        f"{unit.title} has a quota of {has} on {flavor.name}, but none of {missing}",
+        help_text,
+        at_key=True,
+    )
+
+
+def _ratio(node: Mapping[str, int], missing: str) -> str:
+    gibibytes = max(1, round(node[MEMORY] / (1 << 30) / max(1, node[CPU] / 1000)))
+    return f"{gibibytes}Gi for each cpu" if missing == MEMORY else f"one cpu for each {gibibytes}Gi"
+
+
+RULES: Final = (UNKNOWN_RESOURCE, AMOUNT_WITHOUT_RESOURCE, EMPTY_BUDGET, CPU_MEMORY_UNCOVERED)
+CHECKS: Final[tuple[Check, ...]] = (resources, uncovered)

@@ -1,0 +1,57 @@
+"""A comparison of two sides: the changes of objects, what they mean, and what they need. Views only read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tenancy.diagnostics import Diagnostic
+from tenancy.model.hardware import Hardware
+from tenancy.output.balance import Balance, Cost, balances, costs
+from tenancy.output.diff import Change, diff
+from tenancy.output.effects import Effects, effects, sides
+from tenancy.output.procedures import Procedure, procedures
+from tenancy.output.snapshot import Identity, snapshots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Everything that a view of a plan can show."""
+
+    changes: tuple[Change, ...]
+    effects: Effects
+    balances: tuple[Balance, ...]
+    """Of every flavor, changed or not; none where nothing changes."""
+    costs: tuple[Cost, ...]
+    procedures: tuple[Procedure, ...]
+    clusters: tuple[str, ...]
+    """Of both sides."""
+    first: bool
+    """Whether the old side holds nothing."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What could not be read; the comparison is then without it."""
+
+
+def compare(old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str, Hardware]) -> Comparison:
+    """Compare the files (text by path) of two sides; `flavors` are those of the new organization."""
+    was, now = snapshots(old, new)
+    changes, meaning = diff(was, now), effects(was, now)
+    before, after = sides(was), sides(now)
+    clusters = tuple(sorted({*was.clusters, *now.clusters}))
+    return Comparison(
+        changes=changes,
+        effects=meaning,
+        balances=balances(before, after, flavors),
+        costs=costs(before, after, flavors),
+        procedures=procedures(changes, meaning, lambda identity: named(identity, clusters)),
+        clusters=clusters,
+        first=not old,
+        diagnostics=(*was.diagnostics, *now.diagnostics),
+    )
+
+
+def named(identity: Identity, clusters: tuple[str, ...]) -> str:
+    """`Kind namespace/name`, or the path of a document; with its cluster where there are several."""
+    place = f"{identity.namespace}/{identity.name}" if identity.namespace else identity.name
+    shown = f"{identity.kind} {place}" if identity.kind else place
+    return f"{identity.cluster}: {shown}" if len(clusters) > 1 else shown

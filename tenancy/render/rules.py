@@ -1,0 +1,104 @@
+"""Everything that can be wrong with what users add to the output: their templates, and the objects that these make."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tenancy.diagnostics import Rule, Severity
+from tenancy.load import templates
+
+
+def _error(code: str, title: str, why: str) -> Rule:
+    return Rule(code, Severity.ERROR, title, why)
+
+
+SYNTAX: Final = _error(
+    "template-syntax",
+    "Template that cannot be parsed",
+    "Nothing of it can be rendered, so none of its objects would exist.",
+)
+STATEMENT: Final = _error(
+    "template-statement",
+    "Statement, filter or function that templates do not have",
+    "It would reach other files, repeat without bound, differ from run to run, or write text past the quoting that "
+    "keeps names from becoming YAML.",
+)
+UNDEFINED: Final = _error(
+    "template-undefined",
+    "Name that is not in the template's context",
+    "It would come out empty, and an object with a hole where a name or a number belongs would be deployed.",
+)
+FAILED: Final = _error(
+    "template-failed",
+    "Expression that cannot be computed",
+    "There is no value to write, so the objects of this unit would be missing.",
+)
+TOO_MUCH: Final = _error(
+    "template-too-much",
+    "Template that does too much or writes too much",
+    "Every pull request renders the templates for every unit: one that does not end stops them all.",
+)
+VALUE: Final = _error(
+    "template-value",
+    "Value that has no place in an object",
+    "Fractions and functions have no canonical text, so the object would differ from what the API server stores.",
+)
+QUOTES: Final = _error(
+    "template-quotes",
+    "Expression inside a longer text",
+    "A value is written with its own quotes, so that no name can break out of it; inside another text these quotes "
+    "become part of it, or end it.",
+)
+OBJECT: Final = _error(
+    "template-object",
+    "Document that is no Kubernetes object",
+    "The API server takes objects with an apiVersion, a kind and a legal name, and Argo CD stops at anything else.",
+)
+KIND: Final = _error(
+    "template-kind",
+    "Kind without a schema",
+    "An object that nothing checks fails when it is applied, after the merge.",
+)
+CONFORM: Final = _error(
+    "template-schema",
+    "Object that its schema refuses",
+    "The API server would refuse it, or drop the field that it does not know.",
+)
+LABEL: Final = _error(
+    "template-label",
+    "Label that says something else than the tool's own",
+    "Policies, reports and pruning go by these labels: the object would be counted to somebody else.",
+)
+NAMESPACE: Final = _error(
+    "template-namespace",
+    "Namespace missing, or given to an object that has none",
+    "The object would land in whatever namespace the sync is pointed at.",
+)
+FOREIGN: Final = _error(
+    "template-foreign-namespace",
+    "Object in the namespace of another unit",
+    "A template of one unit would change what another one runs, past its quotas and its reviewers.",
+)
+COLLISION: Final = _error(
+    "template-collision",
+    "Two objects with the same name",
+    "They would be one object in the cluster: the one applied last wins, and Argo CD never comes to rest.",
+)
+
+RULES: Final = (
+    *templates.RULES,
+    SYNTAX,
+    STATEMENT,
+    UNDEFINED,
+    FAILED,
+    TOO_MUCH,
+    VALUE,
+    QUOTES,
+    OBJECT,
+    KIND,
+    CONFORM,
+    LABEL,
+    NAMESPACE,
+    FOREIGN,
+    COLLISION,
+)

@@ -1,0 +1,295 @@
+"""The jinja2 environment of users' templates: every value is quoted, nothing is read, and the work is bounded.
+
+A template is untrusted twice: names and texts of the organization pass through it, and a pull request may bring it. So
+an expression always writes one whole YAML value, whatever is in it; filters, methods and statements are those below.
+jinja2's own sandbox guards the interpreter; the bounds are ours, since it lets loops nest and texts grow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, Final
+
+from jinja2 import StrictUndefined, nodes
+from jinja2.exceptions import TemplateRuntimeError, UndefinedError
+from jinja2.filters import FILTERS
+from jinja2.runtime import LoopContext, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from tenancy.render.yaml import flow
+
+WORK: Final = 4 * 1024 * 1024
+"""What one rendering may spend: one for each item of a loop or a filter, and for each character of a joined text."""
+LARGEST_INTEGER: Final = 2**63 - 1
+
+START, END, LINE = "\x01", "\x02", "\x00"
+"""Marks in the rendered text: around a value, and around the number of the template's line. No value or template can
+hold them: values are escaped, and the loader refuses templates with control characters."""
+
+COUNTED: Final = "tenancy.counted"
+JOINED: Final = "tenancy.joined"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_FILTERS: Final = _words(
+    "abs capitalize count d default dictsort first groupby int items last length list lower map max min reject "
+    "rejectattr reverse select selectattr sort sum title trim unique upper"
+)
+_METHODS: Final[Mapping[type, frozenset[str]]] = {
+    str: _words(
+        "capitalize endswith isalnum isalpha isdigit lower lstrip removeprefix removesuffix rsplit rstrip split "
+        "startswith strip title upper"
+    ),
+    dict: _words("get items keys values"),
+    LoopContext: _words("changed cycle depth first index index0 last length nextitem previtem revindex"),
+}
+_REFUSED: Final[Mapping[type[nodes.Node], str]] = {
+    nodes.Include: "include",
+    nodes.Import: "import",
+    nodes.FromImport: "from",
+    nodes.Extends: "extends",
+    nodes.Block: "block",
+    nodes.Macro: "macro",
+    nodes.CallBlock: "call",
+    nodes.FilterBlock: "filter",
+    nodes.AssignBlock: "set",
+    nodes.EvalContextModifier: "autoescape",
+    nodes.ScopedEvalContextModifier: "autoescape",
+}
+_WHY: Final[Mapping[str, str]] = {
+    "set": "Write `{% set name = expression %}`; a block of text cannot be a value.",
+    "macro": "Repeat the lines, or loop over a list.",
+}
+
+
+class TooMuch(Exception):
+    """The template does more than it may."""
+
+
+class Unwritable(Exception):
+    """A value that has no place in an object; the text says which."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What is left to spend in a rendering."""
+
+    left: int = WORK
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise TooMuch(f"It takes more than {WORK:,} steps for one unit.")
+
+
+class _Missing(StrictUndefined):
+    """A missing key, in words that name what there is."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        name, owner = self._undefined_name, self._undefined_obj
+        if not isinstance(owner, dict) or not isinstance(name, str):
+            return str(super()._undefined_message)
+        near = get_close_matches(name, owner, 1, 0.6)
+        known = f"did you mean `{near[0]}`?" if near else f"there is {', '.join(map(str, owner)) or 'nothing'}."
+        return f"There is no `{name}` here; {known}"
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """jinja2's sandbox with short lists of what may be called, and a meter."""
+
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+
+    def __init__(self) -> None:
+        super().__init__(
+            undefined=_Missing,
+            finalize=_written,
+            autoescape=False,  # JSON's quotes are the escape here, and `_written` sets them
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            optimized=False,
+        )
+        self.meter = Meter()
+        self.globals = {"range": self.globals["range"]}
+        self.filters = {name: _metered(self.meter, FILTERS[name]) for name in _FILTERS}
+        self.filters |= {
+            COUNTED: self._counted,
+            JOINED: self._joined,
+            "join": lambda values, between="": self._joined(values, between),
+            "replace": self._replaced,
+            "string": _text,
+            "tojson": self._json,
+        }
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """An entry of a mapping before a method of the same name, so that a flavor may be called `items`."""
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ARG002
+        return attr in _METHODS.get(type(obj), ()) or (isinstance(obj, tuple) and attr in ("grouper", "list"))
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        numbers = isinstance(left, int | float) and isinstance(right, int | float)
+        if operator == "+" and not numbers:
+            self.meter.spend(_size(left) + _size(right))
+        elif operator == "*" and not numbers:
+            self.meter.spend(max(_size(left), 1) * abs(right if isinstance(right, int) else left))
+        elif operator == "%" and not numbers:
+            raise Unwritable("`%` does not format texts; put them together with `~`.")
+        elif operator == "**" and abs(right) > 64:
+            raise TooMuch(f"The power {right} is too high.")
+        result = super().call_binop(context, operator, left, right)
+        if isinstance(result, int) and abs(result) > LARGEST_INTEGER:
+            raise TooMuch("A number is larger than 64 bits.")
+        return result
+
+    def _counted(self, values: Iterable[Any]) -> Iterable[Any]:
+        """`values` of a loop, paid for before it begins."""
+        if isinstance(values, Undefined):
+            str(values)
+        sized = values if isinstance(values, Sized) else list(values)
+        self.meter.spend(len(sized))
+        return sized
+
+    def _joined(self, values: Iterable[Any], between: str = "") -> str:
+        texts = []
+        for value in values:
+            texts.append(value if isinstance(value, str) else _text(value))
+            self.meter.spend(len(texts[-1]) + len(between) + 1)
+        return between.join(texts)
+
+    def _replaced(self, text: str, old: str, new: str) -> str:
+        self.meter.spend(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
+        return text.replace(old, new)
+
+    def _json(self, value: Any) -> str:
+        """The value as a JSON text, for programs that read it from a ConfigMap."""
+        if isinstance(value, Undefined):
+            str(value)
+        text = json.dumps(value, ensure_ascii=False)
+        self.meter.spend(len(text))
+        return text
+
+
+def faults(tree: nodes.Template, sandbox: Sandbox) -> list[tuple[int, str, str]]:
+    """Line, message and help of each statement, filter and test that templates do not have."""
+    found = []
+    for kind, word in _REFUSED.items():
+        for node in tree.find_all(kind):
+            help_ = _WHY.get(word, "A template is one file; its statements are `for`, `if`, `set` and `with`.")
+            found.append((node.lineno, f"There is no statement `{{% {word} %}}` here.", help_))
+    found += [
+        (node.lineno, "A loop cannot be recursive.", "Nest two loops.")
+        for node in tree.find_all(nodes.For)
+        if node.recursive
+    ]
+    for node in tree.find_all((nodes.Filter, nodes.Test)):
+        known = sandbox.filters if isinstance(node, nodes.Filter) else sandbox.tests
+        if node.name not in known:
+            noun = type(node).__name__.lower()
+            near = get_close_matches(node.name, known, 1, 0.6)
+            help_ = f"Did you mean `{near[0]}`?" if near else f"docs/templates.md lists every {noun}."
+            found.append((node.lineno, f"There is no {noun} `{node.name}`.", help_))
+    return sorted(set(found))
+
+
+def instrumented(tree: nodes.Template) -> nodes.Template:
+    """The template with every loop counted, every concatenation paid for, and every line of its output marked."""
+    for loop in tree.find_all(nodes.For):
+        loop.iter = nodes.Filter(loop.iter, COUNTED, [], [], None, None, lineno=loop.lineno)
+    for output in tree.find_all(nodes.Output):
+        output.nodes = [part for node in output.nodes for part in _marked(node)]
+    _concatenations(tree)
+    return tree
+
+
+def _concatenations(node: Any) -> Any:
+    """The tree with `a ~ b` as a call that is paid for; jinja2 has no hook for it."""
+    for name, value in list(node.iter_fields()):
+        if isinstance(value, nodes.Node):
+            setattr(node, name, _concatenations(value))
+        elif isinstance(value, list):
+            setattr(node, name, [_concatenations(each) if isinstance(each, nodes.Node) else each for each in value])
+    if isinstance(node, nodes.Concat):
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, JOINED, [], [], None, None, lineno=node.lineno)
+    return node
+
+
+def _marked(node: nodes.Expr) -> list[nodes.Expr]:
+    mark = nodes.TemplateData(f"{LINE}{node.lineno}{LINE}", lineno=node.lineno)
+    if not isinstance(node, nodes.TemplateData):
+        return [mark, node]
+    first, *rest = node.data.split("\n")
+    lines = [first, *(f"{LINE}{node.lineno + number}{LINE}{line}" for number, line in enumerate(rest, 1))]
+    return [mark, nodes.TemplateData("\n".join(lines), lineno=node.lineno)]
+
+
+def _written(value: Any) -> str:
+    """The finalizer: each value as one YAML value, between marks."""
+    if isinstance(value, Undefined):
+        str(value)
+    return f"{START}{_flow(value)}{END}"
+
+
+def _flow(value: Any) -> str:
+    try:
+        return flow(_plain(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        noun = type(value).__name__
+        raise Unwritable(f"A value of type {noun} cannot be written into an object.") from error
+
+
+def _plain(value: Any) -> Any:
+    """Tuples, as `items` and `groupby` make them, and views of mappings as lists."""
+    if type(value) is dict:
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple) or type(value) in (type({}.keys()), type({}.values()), type({}.items())):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _text(value: Any) -> str:
+    """A value as part of a text: numbers and words as YAML has them, and nothing for null."""
+    if isinstance(value, Undefined):
+        str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return str(value)
+    raise Unwritable(f"A value of type {type(value).__name__} cannot be part of a text; `tojson` makes it one.")
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, Sized) and not isinstance(value, Undefined) else 1
+
+
+def _metered(meter: Meter, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that pays for what it goes over. jinja2 may put its own argument before the value."""
+    index = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+    @wraps(function)
+    def paid(*args: Any, **kwargs: Any) -> Any:
+        meter.spend(_size(args[index]))
+        return function(*args, **kwargs)
+
+    return paid
+
+
+FAILURES: Final = (TemplateRuntimeError, TypeError, ValueError, LookupError, ArithmeticError, RecursionError)
+"""What an expression of a template may raise besides `TooMuch` and `Unwritable`."""
+MISSING: Final = UndefinedError
