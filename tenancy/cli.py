@@ -109,7 +109,7 @@ def compile_(org: Path | None, out: Path | None, check: bool, format_: str, stri
     if status is not Status.CLEAN or found.org is None:
         return status
     root = out or _beside(path)
-    files = generate(found.org)
+    files = generate(found.org, found.custom)
     surveyed = survey(root, files)
     if surveyed.refusals:
         return _refused(surveyed.refusals, format_)
@@ -153,7 +153,7 @@ def diff(
     status = _status(found, strict=False)
     if status is not Status.CLEAN or found.org is None:
         return status
-    files = generate(found.org)
+    files = generate(found.org, found.custom)
     old = committed(out or _beside(path), files)
     if old.refusals:
         return _refused(old.refusals, "text")

@@ -5,21 +5,29 @@ Only `load` touches files here; every stage hands on a value and its diagnostics
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import TypeAlias
 
 from tenancy.backend import BACKENDS
+from tenancy.backend.manifest import Manifest, Page
 from tenancy.check import check
 from tenancy.diagnostics import Diagnostic, KeyPath, has_errors, in_file_order
 from tenancy.load import load
 from tenancy.load.source import Sources
+from tenancy.load.templates import Extensions
 from tenancy.model.budgets import promise
 from tenancy.model.organization import Org, organize
 from tenancy.model.parse import parse
 from tenancy.plan import plan
+from tenancy.plan.values import ClusterPlan
 from tenancy.render.conform import checker
 from tenancy.render.files import render
+
+Custom: TypeAlias = Mapping[str, tuple[Manifest, ...]]
+"""What users' templates make, by cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,8 @@ class Examined:
     diagnostics: tuple[Diagnostic, ...]
     """In file order, without the silenced ones."""
     silenced: int = 0
+    custom: Custom = field(default_factory=dict)
+    """For `generate`; empty where the organization has errors."""
 
     @property
     def sound(self) -> bool:
@@ -43,8 +53,9 @@ def examine(path: Path, today: date | None = None) -> Examined:
     loaded, diagnostics = load(path)
     if loaded is None:
         return Examined(None, None, tuple(in_file_order(diagnostics)))
+    extensions = loaded.extensions
     if loaded.tree is None:
-        return _examined(None, loaded.sources, diagnostics)
+        return _examined(None, loaded.sources, [*diagnostics, *_customized(None, extensions)[1]])
     parsed, shapes = parse(loaded.tree, loaded.sources, _unread(diagnostics))
     diagnostics = [*diagnostics, *shapes]
     org = None
@@ -52,19 +63,43 @@ def examine(path: Path, today: date | None = None) -> Examined:
         org = organize(parsed.organization, parsed.left_out)
         promise(org)
         diagnostics += check(org, loaded.sources, today)
-    return _examined(org, loaded.sources, diagnostics)
+    custom, found = _customized(None if has_errors(diagnostics) else org, extensions)
+    return _examined(org, loaded.sources, [*diagnostics, *found], custom)
 
 
-def generate(org: Org) -> dict[str, str]:
-    """The text of every file of out/ by its path: plan, backend and render of each cluster.
+def generate(org: Org, custom: Custom | None = None) -> dict[str, str]:
+    """The text of every file of out/ by its path: plan, backend and render of each cluster, with `Examined.custom`.
 
     Raises `tenancy.render.files.Nonconforming` where an object does not fit its schema.
     """
     files: dict[str, str] = {}
     for cluster in plan(org):
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue)
-        files |= render(cluster.name, BACKENDS[cluster.cluster.scheduler](cluster), check_object)
+        added = (custom or {}).get(cluster.name, ())
+        files |= render(cluster.name, _items(cluster), check_object, added)
     return files
+
+
+def _items(cluster: ClusterPlan) -> Iterator[Manifest | Page]:
+    return BACKENDS[cluster.cluster.scheduler](cluster)
+
+
+def _customized(org: Org | None, extensions: Extensions) -> tuple[Custom, list[Diagnostic]]:
+    """What the users' templates make of a sound organization; without one, they are only parsed."""
+    diagnostics = list(extensions.diagnostics)
+    if not extensions.templates and not extensions.schemas:
+        return {}, diagnostics
+    # Imported here because jinja2 costs tens of milliseconds, and most organizations have no templates.
+    from tenancy.render.compiled import compiled  # noqa: PLC0415
+    from tenancy.render.custom import customize  # noqa: PLC0415
+
+    ready, problems = compiled(extensions)
+    diagnostics += problems
+    if org is None or not ready.templates:
+        return {}, diagnostics
+    custom, problems = customize(org, ((cluster, _items(cluster)) for cluster in plan(org)), ready)
+    diagnostics += problems
+    return {} if has_errors(diagnostics) else custom, diagnostics
 
 
 def _unread(diagnostics: list[Diagnostic]) -> frozenset[KeyPath]:
@@ -73,9 +108,11 @@ def _unread(diagnostics: list[Diagnostic]) -> frozenset[KeyPath]:
     return frozenset(diagnostic.place.path or somewhere for diagnostic in diagnostics)
 
 
-def _examined(org: Org | None, sources: Sources, diagnostics: list[Diagnostic]) -> Examined:
+def _examined(
+    org: Org | None, sources: Sources, diagnostics: list[Diagnostic], custom: Custom | None = None
+) -> Examined:
     shown = [diagnostic for diagnostic in diagnostics if not _silenced(diagnostic, sources)]
-    return Examined(org, sources, tuple(in_file_order(shown)), len(diagnostics) - len(shown))
+    return Examined(org, sources, tuple(in_file_order(shown)), len(diagnostics) - len(shown), custom or {})
 
 
 def _silenced(diagnostic: Diagnostic, sources: Sources) -> bool:

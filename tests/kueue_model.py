@@ -64,8 +64,8 @@ class Tree:
         return [name for kind, name in nodes if kind == QUEUE]
 
     def cells(self) -> list[Cell]:
-        """Every cell that a queue lists, sorted."""
-        return sorted({cell for (kind, _), quotas in self.quotas.items() if kind == QUEUE for cell in quotas})
+        """Every cell that a node lists, sorted."""
+        return sorted({cell for quotas in self.quotas.values() for cell in quotas})
 
     def quota(self, node: Node, cell: Cell) -> Quota:
         """The cell's entry; without one nothing is owned and nothing is limited."""

@@ -49,7 +49,7 @@ class Above:
 
 @st.composite
 def organizations(draw: DrawFn) -> dict[str, Any]:
-    """A valid organization: one or two clusters, up to three flavors, departments up to two deep, teams and projects."""
+    """A valid organization: one or two clusters, up to three flavors, departments up to two deep, teams, projects."""
     clusters = draw(st.sampled_from((["train"], ["train", "serve"])))
     flavors, capacity = draw(_flavors(clusters))
     policy = draw(policies())
@@ -166,7 +166,7 @@ def _entry(draw: DrawFn, flavor: str, own: Amounts, left: Amounts, inner: bool) 
     entry = {"quota": _written(flavor, own)}
     if not inner and draw(st.booleans()):
         entry["reserved"] = _written(flavor, {key: draw(st.integers(0, count)) for key, count in own.items()})
-    if left and draw(st.booleans()):
+    if draw(st.booleans()) and left:
         reach = {key: count + draw(st.integers(0, left[key])) for key, count in own.items()}
         entry["limit"] = _written(flavor, reach)
     return entry["quota"] if len(entry) == 1 and draw(st.booleans()) else entry

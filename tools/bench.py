@@ -85,7 +85,7 @@ def main() -> int:
             budgets += _of_size(teams, runs)
         if {1000, 10000} <= firsts.keys():
             budgets.append(Budget("10,000 teams / 1,000 teams", GROWTH, firsts[10000] / firsts[1000]))
-    return _verdict(budgets)
+    return verdict(budgets)
 
 
 def _measure(teams: int, rounds: int, folder: Path) -> dict[str, list[Run]]:
@@ -160,7 +160,7 @@ def _print_stages(seconds: dict[str, float]) -> None:
     print(f"  stages, {total:.2f} s: {', '.join(parts)}")
 
 
-def _verdict(budgets: Sequence[Budget]) -> int:
+def verdict(budgets: Sequence[Budget]) -> int:
     print("\nbudgets")
     for budget in budgets:
         verdict = "kept" if budget.kept else "MISSED"

@@ -1,4 +1,4 @@
-"""What `tools/bench.py` measures tenancy against: two programs that do less, from the same organization to the same output.
+"""What `tools/bench.py` measures tenancy against: two programs that do less, from the same input to the same output.
 
     python tools/bench_rivals.py prepare ORG DATA    compile ORG in this process; keep its objects and its texts in DATA
     python tools/bench_rivals.py script ORG DATA OUT
@@ -87,5 +87,5 @@ def _write(out: Path, path: str, content: bytes) -> None:
 
 
 if __name__ == "__main__":
-    command: Callable[..., None] = {"prepare": prepare, "script": script, "floor": floor}[sys.argv[1]]
-    command(*map(Path, sys.argv[2:]))
+    commands: dict[str, Callable[..., None]] = {"prepare": prepare, "script": script, "floor": floor}
+    commands[sys.argv[1]](*map(Path, sys.argv[2:]))

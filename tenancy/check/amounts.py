@@ -13,7 +13,7 @@ from tenancy.model.budgets import SHARE
 from tenancy.model.document import TRIPLE, Triple
 from tenancy.model.gpus import CATALOGUE
 from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
-from tenancy.model.organization import Node, Org
+from tenancy.model.organization import Entry, Node, Org
 
 UNKNOWN_RESOURCE: Final = Rule(
     "unknown-resource",
@@ -48,7 +48,7 @@ def resources(org: Org) -> Iterator[Finding]:
     for unit in org.units:
         for name, said in unit.document.budget.items() if unit.document is not None else ():
             entry = unit.entries.get(name)
-            if entry is None or (entry.written and all(entry.written.values()) and not entry.broken) or entry.share:
+            if entry is None or _says_all(entry, said):
                 continue
             flavor, path = org.flavors[name], (*unit.path, "budget", name)
             if org.left_out and (org.hides(path) or org.hides(flavor.path)):
@@ -56,6 +56,14 @@ def resources(org: Org) -> Iterator[Finding]:
             if not known_board(org.document.flavors[name]) or not _readable_layout(flavor):
                 continue
             yield from _entry(unit, flavor, path, said)
+
+
+def _says_all(entry: Entry, said: Any) -> bool:
+    """Whether every number that stands in an entry was read and is not empty."""
+    if entry.broken or not all(entry.written.values()):
+        return False
+    count = len(entry.written) + entry.share
+    return count == len(said.model_fields_set) if isinstance(said, Triple) else count > 0
 
 
 def _readable_layout(flavor: Hardware) -> bool:
@@ -69,6 +77,9 @@ def _entry(unit: Node, flavor: Hardware, path: KeyPath, said: Any) -> Iterator[F
     numbers = {key: value for key, value in numbers.items() if value is not None}
     if not numbers:
         yield _empty(unit, flavor, path)
+    elif isinstance(said, Triple):
+        for number in sorted(said.model_fields_set - numbers.keys()):
+            yield _empty(unit, flavor, (*path, number))
     for number, value in numbers.items():
         where = (*path, number) if number else path
         if isinstance(value, Mapping):
@@ -141,6 +152,8 @@ def uncovered(org: Org) -> Iterator[Finding]:
         for name in unit.document.budget if unit.document is not None else ():
             flavor, entry = readable.get(name), unit.entries.get(name)
             if flavor is None or entry is None or entry.broken or not entry.written:
+                continue
+            if entry.amounts[CPU].quota > 0 < entry.amounts[MEMORY].quota:
                 continue
             owned = [resource for resource, amounts in entry.amounts.items() if amounts.quota > 0]
             missing = [resource for resource in (CPU, MEMORY) if resource not in owned]

@@ -11,10 +11,11 @@ from tenancy.check.wording import (
     breaking,
     by_flavor,
     comparable,
-    derivation,
+    following,
     largest_first,
     number_path,
     off_text,
+    runs_jobs,
     units_in_words,
 )
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -68,7 +69,6 @@ def quota_above_capacity(org: Org) -> Iterator[Finding]:
 def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, departments: list[Node]) -> Finding:
     document, capacity = org.document.flavors[flavor.name], flavor.capacity[resource]
     places = largest_first(departments, flavor, "quota", resource)
-    largest = max(departments, key=lambda each: (each.entries[flavor.name].amounts[resource].quota, each.names))
     spare = f", {document.spare_nodes} of them spare" if document.spare_nodes else ""
     nodes = f"{document.nodes} nodes{spare}"
     who = f"{departments[0].title} has a quota" if len(departments) == 1 else "the departments have quotas"
@@ -80,8 +80,8 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     return Finding(
         QUOTA_ABOVE_CAPACITY,
         places[0][1],
-        f"{who} of {amount_of(total, resource)} on {flavor.name}, {amount_of(total - capacity, resource)} more than "
-        f"the {amount_of(capacity, resource)} of its {nodes}{derivation(largest, flavor, 'quota', resource)}",
+        f"{who} of {amount_of(total, resource)}{following(flavor, resource)} on {flavor.name}, "
+        f"{amount_of(total - capacity, resource)} more than the {amount_of(capacity, resource)} of its {nodes}",
         f"take {amount_of(total - capacity, resource)} from the departments, or add nodes",
         (*places[1:], *hardware),
     )
@@ -155,15 +155,7 @@ def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
             and set(other.mains) & set(whole.mains)
         ]
         for other in others:
-            mixed = [
-                unit
-                for unit in org.units
-                if not unit.inner
-                and unit.kind != "department"
-                and _has_queue(unit)
-                and unit.reaches(whole)
-                and unit.reaches(other)
-            ]
+            mixed = [unit for unit in org.units if runs_jobs(unit) and unit.reaches(whole) and unit.reaches(other)]
             if mixed:
                 yield Finding(
                     WHOLE_NODES_MIXED,
@@ -174,10 +166,6 @@ def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
                     f"{off_text(other)} in that of units with large ones",
                     (("the other flavor", other.path),),
                 )
-
-
-def _has_queue(unit: Node) -> bool:
-    return unit.kind == "team" or bool(unit.document is not None and unit.document.budget)
 
 
 RULES: Final = (

@@ -13,6 +13,7 @@ from tenancy.check.wording import (
     comparable,
     derivation,
     entry_text,
+    following,
     largest_first,
     number_path,
 )
@@ -56,65 +57,81 @@ POOL_UNUSED: Final = Rule(
 )
 
 
-def reserved_above_quota(org: Org) -> Iterator[Finding]:
-    """reserved ≤ quota, where a reserve was written."""
-    for unit, flavor in _stating(org, "reserved"):
-        entry = unit.entries[flavor.name]
-        for resource in entry.written["reserved"]:
-            reserved, quota, _ = entry.amounts[resource]
-            if reserved > quota:
-                how = "its share" if entry.share else "its quota"
-                yield Finding(
-                    RESERVED_ABOVE_QUOTA,
-                    number_path(unit, flavor, "reserved", resource),
-                    f"{unit.title} reserves {amount_of(reserved, resource)} on {flavor.name}, more than {how} of "
-                    f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
-                    f"reserve at most {amount_of(quota, resource)}, or raise the quota to "
-                    f"{amount_of(reserved, resource)}",
-                    (("the quota", number_path(unit, flavor, "quota", resource)),),
-                )
+def ordered(org: Org) -> Iterator[Finding]:
+    """reserved ≤ quota ≤ limit, where a reserve or a limit was written."""
+    flavors = comparable(org)
+    for unit in org.units:
+        for name in unit.document.budget if unit.document is not None else ():
+            entry = unit.entries.get(name)
+            if entry is None or entry.broken or name not in flavors:
+                continue
+            for resource in entry.written.get("reserved", ()):
+                if entry.amounts[resource].reserved > entry.amounts[resource].quota:
+                    yield _reserved_above_quota(unit, flavors[name], resource)
+            for resource in entry.written.get("limit", ()):
+                if entry.amounts[resource].quota > entry.amounts[resource].limit:
+                    yield _quota_above_limit(unit, flavors[name], resource)
 
 
-def quota_above_limit(org: Org) -> Iterator[Finding]:
-    """quota ≤ limit, where a limit was written."""
-    for unit, flavor in _stating(org, "limit"):
-        entry = unit.entries[flavor.name]
-        for resource in entry.written["limit"]:
-            _, quota, limit = entry.amounts[resource]
-            if quota > limit:
-                quota_path = number_path(unit, flavor, "quota", resource)
-                reserved = (
-                    "" if "quota" in entry.written or entry.share else " (what it reserves, as no quota is written)"
-                )
-                yield Finding(
-                    QUOTA_ABOVE_LIMIT,
-                    number_path(unit, flavor, "limit", resource),
-                    f"{unit.title} has a limit of {amount_of(limit, resource)} on {flavor.name}, below its quota of "
-                    f"{amount_of(quota, resource)}{reserved or derivation(unit, flavor, 'quota', resource)}",
-                    f"raise the limit to at least {amount_of(quota, resource)}, or lower the quota",
-                    (("the quota", quota_path),) if "quota" in entry.written else (),
-                )
+def _reserved_above_quota(unit: Node, flavor: Hardware, resource: str) -> Finding:
+    entry = unit.entries[flavor.name]
+    reserved, quota, _ = entry.amounts[resource]
+    return Finding(
+        RESERVED_ABOVE_QUOTA,
+        number_path(unit, flavor, "reserved", resource),
+        f"{unit.title} reserves {amount_of(reserved, resource)} on {flavor.name}, more than its "
+        f"{'share' if entry.share else 'quota'} of {amount_of(quota, resource)}"
+        f"{derivation(unit, flavor, 'quota', resource)}",
+        f"reserve at most {amount_of(quota, resource)}, or raise the quota to {amount_of(reserved, resource)}",
+        (("the quota", number_path(unit, flavor, "quota", resource)),),
+    )
 
 
-def quota_above_parent(org: Org) -> Iterator[Finding]:
-    """Σ children's quota ≤ the unit's quota; the organization's own is its hardware, judged elsewhere."""
-    for unit, flavor, children in _handing_on(org):
-        total = {r: sum(child.entries[flavor.name].amounts[r].quota for child in children) for r in flavor.resources}
-        entry = unit.entries[flavor.name]
-        for resource in breaking(flavor, {r for r in total if total[r] > entry.amounts[r].quota}):
-            yield _above_parent(unit, flavor, resource, total[resource], children)
+def _quota_above_limit(unit: Node, flavor: Hardware, resource: str) -> Finding:
+    entry = unit.entries[flavor.name]
+    _, quota, limit = entry.amounts[resource]
+    said = "quota" in entry.written
+    how = derivation(unit, flavor, "quota", resource)
+    if not said and not entry.share:
+        how = " (what it reserves, as no quota is written)"
+    return Finding(
+        QUOTA_ABOVE_LIMIT,
+        number_path(unit, flavor, "limit", resource),
+        f"{unit.title} has a limit of {amount_of(limit, resource)} on {flavor.name}, below its quota of "
+        f"{amount_of(quota, resource)}{how}",
+        f"raise the limit to at least {amount_of(quota, resource)}, or lower the quota",
+        (("the quota", number_path(unit, flavor, "quota", resource)),) if said else (),
+    )
+
+
+def handed_on(org: Org) -> Iterator[Finding]:
+    """Children have no more quota than the unit and reserve no more than it; the organization's own is its hardware."""
+    flavors = comparable(org)
+    for unit in org.units:
+        for name, children in by_flavor(unit).items() if unit.children else ():
+            flavor, entry = flavors.get(name), unit.entries[name]
+            if flavor is None or entry.broken or any(child.entries[name].broken for child in unit.children):
+                continue
+            amounts = [child.entries[name].amounts for child in children]
+            total = {resource: sum([each[resource].quota for each in amounts]) for resource in flavor.resources}
+            for resource in breaking(flavor, {r for r in total if total[r] > entry.amounts[r].quota}):
+                yield _above_parent(unit, flavor, resource, total[resource], children)
+            written = entry.written.get("reserved", {})
+            total = {resource: sum([each[resource].reserved for each in amounts]) for resource in written}
+            for resource in breaking(flavor, {r for r in written if total[r] > written[r]}):
+                yield _reserved_above_parent(unit, flavor, resource, total[resource], children)
 
 
 def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, children: list[Node]) -> Finding:
     entry, quota = unit.entries[flavor.name], unit.entries[flavor.name].amounts[resource].quota
     places = largest_first(children, flavor, "quota", resource)
-    together = amount_of(total, resource)
+    together, derived = amount_of(total, resource), following(flavor, resource)
     if not entry.stated:
         return Finding(
             QUOTA_ABOVE_PARENT,
             places[0][1],
-            f"the units in {unit.title} have quotas of {together} on {flavor.name}, but {unit.title} has no budget "
-            "for it",
+            f"the units in {unit.title} have quotas of {together}{derived} on {flavor.name}, but {unit.title} has no "
+            "budget for it",
             f"add {entry_text(flavor, resource, total)} to the budget of {unit.title}",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
@@ -122,30 +139,24 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
     return Finding(
         QUOTA_ABOVE_PARENT,
         number_path(unit, flavor, "quota", resource),
-        f"the units in {unit.title} have quotas of {together} on {flavor.name}, {amount_of(total - quota, resource)} "
-        f"more than its {own} of {amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
+        f"the units in {unit.title} have quotas of {together}{derived} on {flavor.name}, "
+        f"{amount_of(total - quota, resource)} more than its {own} of "
+        f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
         f"take {amount_of(total - quota, resource)} from the units in {unit.title}, or raise its quota to {together}",
         places,
     )
 
 
-def reserved_above_parent(org: Org) -> Iterator[Finding]:
-    """Σ children's reserved ≤ the unit's reserved, where the unit says one; else it is the sum."""
-    for unit, flavor, children in _handing_on(org):
-        entry = unit.entries[flavor.name]
-        written = entry.written.get("reserved")
-        if written is None:
-            continue
-        total = {r: sum(child.entries[flavor.name].amounts[r].reserved for child in children) for r in written}
-        for resource in breaking(flavor, {r for r in written if total[r] > written[r]}):
-            yield Finding(
-                RESERVED_ABOVE_PARENT,
-                number_path(unit, flavor, "reserved", resource),
-                f"the units in {unit.title} reserve {amount_of(total[resource], resource)} on {flavor.name}, more "
-                f"than the {amount_of(written[resource], resource)} that {unit.title} reserves",
-                f"raise it to {amount_of(total[resource], resource)}, or leave `reserved` out: it is the sum then",
-                largest_first(children, flavor, "reserved", resource),
-            )
+def _reserved_above_parent(unit: Node, flavor: Hardware, resource: str, total: int, children: list[Node]) -> Finding:
+    own = amount_of(unit.entries[flavor.name].written["reserved"][resource], resource)
+    return Finding(
+        RESERVED_ABOVE_PARENT,
+        number_path(unit, flavor, "reserved", resource),
+        f"the units in {unit.title} reserve {amount_of(total, resource)} on {flavor.name}, more than the {own} that "
+        f"{unit.title} reserves",
+        f"raise it to {amount_of(total, resource)}, or leave `reserved` out: it is the sum then",
+        largest_first(children, flavor, "reserved", resource),
+    )
 
 
 def pool_unused(org: Org) -> Iterator[Finding]:
@@ -184,8 +195,7 @@ def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
         message = f"{unit.title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
         help_text = (
             f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
-            f"`limit` "
-            "at their quota"
+            "`limit` at their quota"
         )
     else:
         message = f"{unit.title} has {amount} on {flavor.name}, but no team"
@@ -193,31 +203,5 @@ def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
     return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", next(iter(left))), message, help_text)
 
 
-def _stating(org: Org, number: str) -> Iterator[tuple[Node, Hardware]]:
-    """The units with a readable budget entry that says `number`, with its flavor."""
-    flavors = comparable(org)
-    for unit in org.units:
-        for name in unit.document.budget if unit.document is not None else ():
-            entry = unit.entries.get(name)
-            if entry is not None and name in flavors and not entry.broken and number in entry.written:
-                yield unit, flavors[name]
-
-
-def _handing_on(org: Org) -> Iterator[tuple[Node, Hardware, list[Node]]]:
-    """Each unit and flavor with the children that say something of it, where all of them could be read."""
-    flavors = comparable(org)
-    for unit in org.units:
-        if unit.children:
-            for name, children in by_flavor(unit).items():
-                if name in flavors and not any(each.entries[name].broken for each in (unit, *unit.children)):
-                    yield unit, flavors[name], children
-
-
 RULES: Final = (RESERVED_ABOVE_QUOTA, QUOTA_ABOVE_LIMIT, QUOTA_ABOVE_PARENT, RESERVED_ABOVE_PARENT, POOL_UNUSED)
-CHECKS: Final[tuple[Check, ...]] = (
-    reserved_above_quota,
-    quota_above_limit,
-    quota_above_parent,
-    reserved_above_parent,
-    pool_unused,
-)
+CHECKS: Final[tuple[Check, ...]] = (ordered, handed_on, pool_unused)

@@ -55,7 +55,7 @@ def limits(org: Org) -> Iterator[Finding]:
                 for resource in written
                 if (finding := _judge(unit, flavor, resource, reserves)) is not None
             }
-            for resource in breaking(flavor, found):
+            for resource in breaking(flavor, found) if found else ():
                 yield found[resource]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.wording import comparable, off_text, units_in_words
+from tenancy.check.wording import comparable, off_text, runs_jobs, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import Hardware
@@ -95,7 +95,7 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
     flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
     found: dict[KeyPath, list[Node]] = {}
     for unit in org.units if len(flavors) > 1 else ():
-        if unit.rules.queueing == "strict" and _runs_jobs(unit) and len(_several(unit, flavors)) > 1:
+        if unit.rules.queueing == "strict" and runs_jobs(unit) and len(_several(unit, flavors)) > 1:
             found.setdefault(_written_at(unit, "queueing"), []).append(unit)
     for path, units in found.items():
         names = " and ".join(flavor.name for flavor in _several(units[0], flavors)[:3])
@@ -103,7 +103,7 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
             STRICT_ACROSS_FLAVORS,
             path,
             f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly and may use {names}",
-            f"write `queueing: best-effort`, or keep the unit to one flavor: "
+            "write `queueing: best-effort`, or keep the unit to one flavor: "
             f"{off_text(_several(units[0], flavors)[-1])}",
         )
 
@@ -115,18 +115,12 @@ def _several(unit: Node, flavors: list[Hardware]) -> list[Hardware]:
     return max(groups, key=len, default=[])
 
 
-def _runs_jobs(unit: Node) -> bool:
-    if unit.kind == "team":
-        return not unit.inner or any(not child.document.budget for child in unit.children if child.document)
-    return unit.kind == "project" and unit.document is not None and bool(unit.document.budget)
-
-
 def reclaim_never_lends(org: Org) -> Iterator[Finding]:
     """Where nothing is taken back, nothing is lent. One finding for each place that says `never`."""
     flavors = list(comparable(org).values())
     found: dict[KeyPath, list[Node]] = {}
-    never = [unit for unit in org.units if unit.rules.reclaim == "never" and _runs_jobs(unit)]
-    borrowers = [unit for unit in org.units if _runs_jobs(unit) and unit.rules.borrowing != "none"] if never else []
+    never = [unit for unit in org.units if unit.rules.reclaim == "never" and runs_jobs(unit)]
+    borrowers = [unit for unit in org.units if runs_jobs(unit) and unit.rules.borrowing != "none"] if never else []
     for unit in never:
         if any(other is not unit for other in borrowers[:2]) and any(_lends(unit, flavor) for flavor in flavors):
             found.setdefault(_written_at(unit, "reclaim"), []).append(unit)

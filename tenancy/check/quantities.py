@@ -124,6 +124,8 @@ def unit_quantities(org: Org) -> Iterator[Finding]:
             continue
         for name, value in unit.document.storage.items():
             yield from _judge((*unit.path, "storage", name), value, "storage", f"the storage of {unit.title}")
+        if "limits" not in unit.document.model_fields_set:
+            continue
         for key, pairs in (("objects", unit.document.limits.objects), ("container", unit.document.limits.container)):
             for name, value in pairs.items():
                 path = (*unit.path, "limits", key, name)

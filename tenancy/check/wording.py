@@ -81,6 +81,16 @@ def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def following(flavor: Hardware, resource: str) -> str:
+    """What explains a sum of amounts that follow from GPUs, as ` (23.75 cores follow each GPU)`; else empty."""
+    if flavor.is_cpu or resource not in (CPU, MEMORY):
+        return ""
+    if len(flavor.follows) != 1:
+        return " (with what follows their slices)"
+    (each,) = flavor.follows.values()
+    return f" ({amount_of(each[resource], resource)} follow each GPU)"
+
+
 def breaking(flavor: Hardware, broken: Collection[str]) -> list[str]:
     """The main resources for which a law is broken; else the first of cpu and memory, which follow from them."""
     mains = [resource for resource in flavor.mains if resource in broken]
@@ -146,6 +156,13 @@ def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]
         yield (key, "memory"), size.memory, MEMORY
     if isinstance(document.gpu, CustomGpu):
         yield ("gpu", "memory"), document.gpu.memory, MEMORY
+
+
+def runs_jobs(unit: Node) -> bool:
+    """Whether the unit has a queue in which jobs wait, rather than units with queues of their own only."""
+    if unit.kind == "team":
+        return not unit.inner or any(not child.document.budget for child in unit.children if child.document)
+    return unit.kind == "project" and unit.document is not None and bool(unit.document.budget)
 
 
 def units_in_words(units: list[Node]) -> str:

@@ -31,7 +31,7 @@ class Loaded:
 
     tree: dict[str, Raw] | None
     sources: Sources
-    extensions: Extensions = Extensions()
+    extensions: Extensions
 
 
 @dataclass(slots=True, eq=False)

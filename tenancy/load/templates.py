@@ -28,7 +28,8 @@ MAX_CHARACTERS: Final = 256 * 1024
 _STEM: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 _SCHEMA_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+){1,2}\.json")
 _RESERVED_STEM: Final = "kustomization"
-_RESERVED_CHARACTERS: Final = re.compile(r"[\x00-\x02]")
+_RESERVED_CHARACTERS: Final = re.compile("[\x00-\x02\x85\u2028\u2029\ufeff]")
+"""Marks of the renderer, and what YAML takes for a line break although no editor shows one."""
 
 LEVEL: Final = Rule(
     "template-level",
@@ -131,9 +132,15 @@ class _Reading:
             message = f"The file has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed."
             self.report(SIZE, path, message, "Divide it into several.")
             return None
-        elif _RESERVED_CHARACTERS.search(text):
-            self.diagnostics.append(rules.unprintable(ValueError(), text, name))
-            problem = self.diagnostics[-1]
+        elif (reserved := _RESERVED_CHARACTERS.search(text)) is not None:
+            line, column = rules.line_and_column(text[: reserved.start()])
+            message = f"The character U+{ord(reserved[0]):04X} is not allowed here."
+            place, help_ = (
+                Place(name, line, column, line, column + 1),
+                "Delete it, or write an escape in an expression.",
+            )
+            problem = Diagnostic(rule=rules.UNPRINTABLE, message=message, place=place, help=help_)
+            self.diagnostics.append(problem)
         self.files.append(SourceFile(name, text))
         return text if problem is None else None
 

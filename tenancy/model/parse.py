@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from tenancy.diagnostics import Diagnostic, KeyPath, Place, Rule
 from tenancy.load.source import Raw, Sources
 from tenancy.model.document import Organization
-from tenancy.model.rules import MISSING_KEY, OUT_OF_RANGE, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
+from tenancy.model.rules import EMPTY_VALUE, MISSING_KEY, OUT_OF_RANGE, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
 from tenancy.model.schema import keys_at
 
 _NOUNS = {
@@ -31,6 +31,7 @@ _NOUNS = {
     "list_type": "a list",
     "scalar_type": "a number or a quantity such as 64Gi",
 }
+_MAY_BE_NULL: KeyPath = ("network", "dns", "nodeLocal")
 _ROUNDS = 20
 """A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
 
@@ -43,16 +44,15 @@ class Parsed:
     left_out: frozenset[KeyPath]
 
 
-def parse(
-    tree: Raw, sources: Sources, unread: frozenset[KeyPath] = frozenset()
-) -> tuple[Parsed, list[Diagnostic]]:
+def parse(tree: Raw, sources: Sources, unread: frozenset[KeyPath] = frozenset()) -> tuple[Parsed, list[Diagnostic]]:
     """Read `tree`; the organization is None where too little of it is left to be one.
 
     `unread` are paths about which the loader has said all that there is to say.
     """
-    diagnostics: list[Diagnostic] = []
-    left_out: set[KeyPath] = set(unread)
-    rest = tree
+    empty = {path for path in _empty(tree) if path != _MAY_BE_NULL}
+    diagnostics = [_no_value(path, sources) for path in sorted(empty - unread, key=str)]
+    left_out: set[KeyPath] = {*unread, *empty}
+    rest = _without(tree, empty) if empty else tree
     for _ in range(_ROUNDS):
         try:
             return Parsed(Organization.model_validate(rest), frozenset(left_out)), diagnostics
@@ -70,6 +70,27 @@ def parse(
                 break
             rest = _without(rest, removals)
     return Parsed(None, frozenset(left_out)), diagnostics
+
+
+def _empty(tree: Raw) -> Iterator[KeyPath]:
+    """The paths of empty values; a flavor whose `gpu:` was forgotten must not become a CPU flavor."""
+    pending: list[tuple[KeyPath, Any]] = [((), tree)]
+    while pending:
+        path, value = pending.pop()
+        for key, item in enumerate(value) if isinstance(value, list) else value.items():
+            if item is None:
+                yield (*path, key)
+            elif item.__class__ is dict or item.__class__ is list:
+                pending.append(((*path, key), item))
+
+
+def _no_value(path: KeyPath, sources: Sources) -> Diagnostic:
+    return _diagnostic(
+        EMPTY_VALUE,
+        f"`{_dotted(path)}` has no value",
+        sources.key(path),
+        help="write a value, `{}` for a unit that says nothing, or remove the key",
+    )
 
 
 def _path(details: ErrorDetails, tree: Raw) -> KeyPath:
@@ -144,9 +165,7 @@ def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Di
 
 def _wrong_type(wanted: str, given: Any, path: KeyPath, sources: Sources) -> Diagnostic:
     hint = ""
-    if given is None:
-        hint = "write `{}` for nothing" if wanted == "a mapping" else "remove the key, or give it a value"
-    elif wanted == "a text" and isinstance(given, int | float):
+    if wanted == "a text" and isinstance(given, int | float):
         hint = f'quote it: "{_spelling(path, sources) or given}"'
     elif wanted == "a list":
         hint = f"write a list: [{given}]"

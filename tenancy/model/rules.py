@@ -24,6 +24,12 @@ WRONG_TYPE: Final = Rule(
     "A value of the wrong type",
     "Guessing what was meant would put a number or a name into the cluster that nobody wrote.",
 )
+EMPTY_VALUE: Final = Rule(
+    "empty-value",
+    Severity.ERROR,
+    "A key without a value",
+    "The value was forgotten, or lost in a merge; the default in its place would decide what somebody meant to say.",
+)
 UNKNOWN_VALUE: Final = Rule(
     "unknown-value",
     Severity.ERROR,
@@ -37,4 +43,4 @@ OUT_OF_RANGE: Final = Rule(
     "No cluster can have such a value, so what follows from it would be wrong as well.",
 )
 
-RULES: Final = (UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, UNKNOWN_VALUE, OUT_OF_RANGE)
+RULES: Final = (UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, EMPTY_VALUE, UNKNOWN_VALUE, OUT_OF_RANGE)

@@ -10,7 +10,7 @@ from tenancy.model.organization import Node, Org, namespaces
 from tenancy.model.quantity import canonical
 from tenancy.model.reach import queue_node
 from tenancy.plan.labels import organization_labels, unit_labels
-from tenancy.plan.values import ClusterPlan, Quotas
+from tenancy.plan.values import ClusterPlan, Queue, Quotas
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "organization": ("organization", "cluster", "departments", "teams", "labels", "budget"),
@@ -42,9 +42,10 @@ def targets(org: Org, plan: ClusterPlan, level: str) -> Iterator[Target]:
     if level in ("organization", "cluster"):
         yield _whole(org, plan, level)
         return
+    queues = {queue.name: queue for queue in plan.queues}
     for node in org.units:
         if node.kind == level and plan.name in node.clusters:
-            yield _target(org, plan, node)
+            yield _target(org, plan, node, queues)
 
 
 def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
@@ -63,9 +64,9 @@ def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
     )
 
 
-def _target(org: Org, plan: ClusterPlan, node: Node) -> Target:
+def _target(org: Org, plan: ClusterPlan, node: Node, queues: Mapping[str, Queue]) -> Target:
     labels = unit_labels(org, node)
-    context = _common(org, plan, labels, _budget(node, plan))
+    context = _common(org, plan, labels, _budget(node, plan, queues))
     for unit in (*reversed(list(node.ancestors())), node):
         context[unit.kind] = _VIEWS[unit.kind](unit)
     if node.kind == "department":
@@ -154,13 +155,12 @@ def _namespaces(node: Node) -> list[str]:
     return sorted({name for team in teams for name, _ in namespaces(team)})
 
 
-def _budget(node: Node, plan: ClusterPlan) -> dict[str, Any]:
+def _budget(node: Node, plan: ClusterPlan, queues: Mapping[str, Queue]) -> dict[str, Any]:
     """The promises of a unit; those of its queue where it is a project, since that is what its jobs get."""
-    if node.kind == "project":
-        queue = queue_node(node).queue
-        found = next((each for each in plan.queues if each.name == queue), None)
-        return _shown({name: found.quotas[name] for name in found.flavors}) if found is not None else {}
-    return _amounts(node, plan)
+    if node.kind != "project":
+        return _amounts(node, plan)
+    queue = queues[queue_node(node).queue]
+    return _shown({name: queue.quotas[name] for name in queue.flavors})
 
 
 def _amounts(node: Node, plan: ClusterPlan) -> dict[str, Any]:

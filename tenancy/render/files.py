@@ -16,8 +16,13 @@ class Nonconforming(Exception):
     """An object of our own that its schema refuses: a fault of the compiler, never of the organization."""
 
 
-def render(cluster: str, items: Iterable[Manifest | Page], check: Checker) -> dict[str, str]:
-    """The text of each file of a cluster, by its path in out/. Every object is checked before it becomes text."""
+def render(
+    cluster: str, items: Iterable[Manifest | Page], check: Checker, custom: Iterable[Manifest] = ()
+) -> dict[str, str]:
+    """The text of each file of a cluster, by its path in out/. Every object is checked before it becomes text.
+
+    `custom` is what users' templates make; `tenancy.render.custom` has checked it, with the users' own schemas.
+    """
     files: dict[str, str] = {}
     applied: list[str] = []
     environment = None
@@ -32,6 +37,9 @@ def render(cluster: str, items: Iterable[Manifest | Page], check: Checker) -> di
                     raise Nonconforming(_story(path, obj, violations))
             files[path] = documents(item.objects)
             applied.append(path)
+    for manifest in custom:
+        files[f"{cluster}/{manifest.path}"] = documents(manifest.objects)
+        applied.append(f"{cluster}/{manifest.path}")
     return {**files, **kustomizations(applied)}
 
 

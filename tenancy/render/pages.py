@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from tenancy.render.yaml import document
 from tenancy.resources import data_path
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 def pages() -> Environment:
     """The environment of the project's own templates; `yaml` writes a value as the emitter does."""
+    # Imported here because loading the library takes tens of milliseconds: `validate` renders no document.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
     environment = Environment(
         loader=FileSystemLoader(data_path("templates")),
         undefined=StrictUndefined,

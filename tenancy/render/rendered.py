@@ -72,21 +72,26 @@ def rendered(raw: str) -> Rendered:
     return Rendered((*lines, "".join(parts)), (*origins, origin or current), tuple(values))
 
 
-def documents(text: Rendered) -> Iterator[str]:
-    """Each document that says something, with empty lines before it so that its lines keep their numbers."""
+def documents(text: Rendered) -> Iterator[tuple[int, str]]:
+    """Each document that says something, with the line (from 0) where it does so first.
+
+    Empty lines stand before it, so that its lines keep their numbers.
+    """
     first = 0
     starts = [number for number, line in enumerate(text.lines) if _SEPARATOR.match(line)]
     for end in (*starts, len(text.lines)):
         lines = text.lines[first:end]
-        if not all(_NOTHING.fullmatch(line) for line in lines):
-            yield "\n" * first + "\n".join(lines)
+        said = next((number for number, line in enumerate(lines, first) if not _NOTHING.fullmatch(line)), None)
+        if said is not None:
+            yield said, "\n" * first + "\n".join(lines)
         first = end
 
 
-def misplaced(text: Rendered) -> list[Span]:
-    """The values that are no YAML value by themselves. A comment and a literal block may hold any.
+def misplaced(text: Rendered) -> tuple[list[Span], bool]:
+    """The values that are no YAML value by themselves, and whether the text is YAML at all.
 
-    Where the text is no YAML at all: the values that touch other text on a line that the parser did not get past.
+    A comment and a literal block may hold any value. Where the text is no YAML, the values are those that touch other
+    text on a line that the parser did not get past.
     """
     exact: set[Span] = set()
     scalars: list[tuple[Span, bool]] = []
@@ -105,13 +110,10 @@ def misplaced(text: Rendered) -> list[Span]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         failed = mark.line if mark is not None else 0
+    if failed is not None:
+        return [value for value in text.values if _touching(text, value, failed)], False
     starts = [span.start for span, _ in scalars]
-    return [
-        value
-        for value in text.values
-        if value not in exact
-        and (_inside_other(value, scalars, starts) if failed is None else _touching(text, value, failed))
-    ]
+    return [value for value in text.values if value not in exact and _inside_other(value, scalars, starts)], True
 
 
 def _inside_other(value: Span, scalars: list[tuple[Span, bool]], starts: list[_Position]) -> bool:

@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, Final
 
-from jinja2 import StrictUndefined, nodes
-from jinja2.exceptions import TemplateRuntimeError, UndefinedError
+from jinja2 import StrictUndefined
+from jinja2.exceptions import TemplateRuntimeError
 from jinja2.filters import FILTERS
 from jinja2.runtime import LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -49,23 +49,6 @@ _METHODS: Final[Mapping[type, frozenset[str]]] = {
     ),
     dict: _words("get items keys values"),
     LoopContext: _words("changed cycle depth first index index0 last length nextitem previtem revindex"),
-}
-_REFUSED: Final[Mapping[type[nodes.Node], str]] = {
-    nodes.Include: "include",
-    nodes.Import: "import",
-    nodes.FromImport: "from",
-    nodes.Extends: "extends",
-    nodes.Block: "block",
-    nodes.Macro: "macro",
-    nodes.CallBlock: "call",
-    nodes.FilterBlock: "filter",
-    nodes.AssignBlock: "set",
-    nodes.EvalContextModifier: "autoescape",
-    nodes.ScopedEvalContextModifier: "autoescape",
-}
-_WHY: Final[Mapping[str, str]] = {
-    "set": "Write `{% set name = expression %}`; a block of text cannot be a value.",
-    "macro": "Repeat the lines, or loop over a list.",
 }
 
 
@@ -140,6 +123,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ARG002
         return attr in _METHODS.get(type(obj), ()) or (isinstance(obj, tuple) and attr in ("grouper", "list"))
 
+    def wrap_str_format(self, value: Any) -> None:
+        """No `format`: its widths are unbounded, and jinja2 allows it before it asks `is_safe_attribute`."""
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         numbers = isinstance(left, int | float) and isinstance(right, int | float)
         if operator == "+" and not numbers:
@@ -181,60 +167,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
         text = json.dumps(value, ensure_ascii=False)
         self.meter.spend(len(text))
         return text
-
-
-def faults(tree: nodes.Template, sandbox: Sandbox) -> list[tuple[int, str, str]]:
-    """Line, message and help of each statement, filter and test that templates do not have."""
-    found = []
-    for kind, word in _REFUSED.items():
-        for node in tree.find_all(kind):
-            help_ = _WHY.get(word, "A template is one file; its statements are `for`, `if`, `set` and `with`.")
-            found.append((node.lineno, f"There is no statement `{{% {word} %}}` here.", help_))
-    found += [
-        (node.lineno, "A loop cannot be recursive.", "Nest two loops.")
-        for node in tree.find_all(nodes.For)
-        if node.recursive
-    ]
-    for node in tree.find_all((nodes.Filter, nodes.Test)):
-        known = sandbox.filters if isinstance(node, nodes.Filter) else sandbox.tests
-        if node.name not in known:
-            noun = type(node).__name__.lower()
-            near = get_close_matches(node.name, known, 1, 0.6)
-            help_ = f"Did you mean `{near[0]}`?" if near else f"docs/templates.md lists every {noun}."
-            found.append((node.lineno, f"There is no {noun} `{node.name}`.", help_))
-    return sorted(set(found))
-
-
-def instrumented(tree: nodes.Template) -> nodes.Template:
-    """The template with every loop counted, every concatenation paid for, and every line of its output marked."""
-    for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, COUNTED, [], [], None, None, lineno=loop.lineno)
-    for output in tree.find_all(nodes.Output):
-        output.nodes = [part for node in output.nodes for part in _marked(node)]
-    _concatenations(tree)
-    return tree
-
-
-def _concatenations(node: Any) -> Any:
-    """The tree with `a ~ b` as a call that is paid for; jinja2 has no hook for it."""
-    for name, value in list(node.iter_fields()):
-        if isinstance(value, nodes.Node):
-            setattr(node, name, _concatenations(value))
-        elif isinstance(value, list):
-            setattr(node, name, [_concatenations(each) if isinstance(each, nodes.Node) else each for each in value])
-    if isinstance(node, nodes.Concat):
-        parts = nodes.List(node.nodes, lineno=node.lineno)
-        return nodes.Filter(parts, JOINED, [], [], None, None, lineno=node.lineno)
-    return node
-
-
-def _marked(node: nodes.Expr) -> list[nodes.Expr]:
-    mark = nodes.TemplateData(f"{LINE}{node.lineno}{LINE}", lineno=node.lineno)
-    if not isinstance(node, nodes.TemplateData):
-        return [mark, node]
-    first, *rest = node.data.split("\n")
-    lines = [first, *(f"{LINE}{node.lineno + number}{LINE}{line}" for number, line in enumerate(rest, 1))]
-    return [mark, nodes.TemplateData("\n".join(lines), lineno=node.lineno)]
 
 
 def _written(value: Any) -> str:
@@ -290,6 +222,13 @@ def _metered(meter: Meter, function: Callable[..., Any]) -> Callable[..., Any]:
     return paid
 
 
-FAILURES: Final = (TemplateRuntimeError, TypeError, ValueError, LookupError, ArithmeticError, RecursionError)
+FAILURES: Final = (
+    TemplateRuntimeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 """What an expression of a template may raise besides `TooMuch` and `Unwritable`."""
-MISSING: Final = UndefinedError

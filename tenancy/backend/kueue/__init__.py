@@ -7,6 +7,7 @@ from itertools import groupby
 
 from tenancy.backend.kueue.configuration import configuration
 from tenancy.backend.kueue.flavors import flavors, priorities
+from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
 from tenancy.backend.manifest import Manifest, Object, Page
 from tenancy.backend.shared import platform, tenant
@@ -19,6 +20,8 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     if plan.priorities:
         yield Manifest("platform/priorities.yaml", tuple(priorities(plan)))
     yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": configuration(plan)})
+    if found := tuple(policies(plan)):
+        yield Manifest("policies/admission.yaml", found)
     yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
     yield from _queues(plan)
     yield from _tenants(plan)

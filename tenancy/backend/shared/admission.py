@@ -1,0 +1,137 @@
+"""Admission policies over the work of tenants, each with its binding, with every default stated.
+
+The API server and the controller manager rewrite what is left out or empty at every apply (run against Argo CD).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared.cel import text, texts
+from tenancy.backend.shared.metadata import obj
+from tenancy.backend.shared.pod_templates import pod_templates, resource_rules
+from tenancy.model.hardware import Taint
+from tenancy.plan.values import ClusterPlan
+
+API: Final = "admissionregistration.k8s.io/v1"
+
+
+def validating(
+    plan: ClusterPlan,
+    name: str,
+    variables: Mapping[str, str],
+    rules: Sequence[tuple[str, str]],
+    namespaces: Sequence[str] = (),
+) -> Iterator[Object]:
+    """A policy that refuses what breaks one of `rules` (CEL and message), in `namespaces` or in all of ours.
+
+    It fails closed: work that it cannot judge is refused. `variables` may use each other in their order.
+    """
+    spec = {
+        "failurePolicy": "Fail",
+        "matchConstraints": _constraints(plan, ("CREATE", "UPDATE"), namespaces),
+        "variables": _variables(variables),
+        "validations": [{"expression": expression, "message": message} for expression, message in rules],
+    }
+    yield obj(API, "ValidatingAdmissionPolicy", name, plan.labels, spec=spec)
+    binding = {"policyName": name, "validationActions": ["Deny"]}
+    yield obj(API, "ValidatingAdmissionPolicyBinding", name, plan.labels, spec=binding)
+
+
+def mutating(plan: ClusterPlan, name: str, variables: Mapping[str, str], patches: str) -> Iterator[Object]:
+    """A policy that patches new work in the organization's namespaces; `patches` is CEL for a list of JSON patches.
+
+    It fails open: it is a convenience, and work that it does not help says itself why it waits. It runs again when a
+    later webhook has changed the object, so `patches` must be empty for what it has patched.
+    """
+    spec = {
+        "failurePolicy": "Ignore",
+        "reinvocationPolicy": "IfNeeded",
+        "matchConstraints": _constraints(plan, ("CREATE",), ()),
+        "variables": _variables(variables),
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patches}}],
+    }
+    yield obj(API, "MutatingAdmissionPolicy", name, plan.labels, spec=spec)
+    yield obj(API, "MutatingAdmissionPolicyBinding", name, plan.labels, spec={"policyName": name})
+
+
+def pods(resources: Iterable[str], taints: Iterable[Taint] = ()) -> dict[str, str]:
+    """The variables that rules about pods read: `pods`, and `changed` for those that validate updates.
+
+    `pods` is the list of the object's pod specs: `path` (JSON pointer), `spec`, `gpus` (which of `resources` its
+    containers and init containers ask for; limits are enough, Kubernetes has no extended resource without one) and
+    `tolerates` (which of `taints` it tolerates, each as `shown` writes it; an operator that is not known may match).
+
+    `changed` is false where an update leaves containers and tolerations as they are: work that was there before the
+    policy must still be suspended, finished and deleted.
+    """
+    return {
+        "revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]',
+        "templates": f"variables.revisions.map(it,\n{_indented(pod_templates('it'))}\n)",
+        "facts": _FACTS,
+        "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]",
+        "resources": texts(resources),
+        "taints": _taints(taints),
+        "pods": _PODS,
+    }
+
+
+def shown(taint: Taint) -> str:
+    """A taint as people write it: `key=value:Effect`, or `key:Effect` without a value."""
+    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+
+
+def _taints(taints: Iterable[Taint]) -> str:
+    """A CEL list of maps from text to text."""
+    entries = [
+        f'{{"taint": {text(shown(each))}, "key": {text(each.key)}, '
+        f'"value": {text(each.value)}, "effect": {text(each.effect)}}}'
+        for each in taints
+    ]
+    return "[" + ",\n".join(entries) + "]"
+
+
+_FACTS: Final = """\
+variables.templates.map(pods, pods.map(pod, [
+  pod.spec.?containers.orValue([]),
+  pod.spec.?initContainers.orValue([]),
+  pod.spec.?tolerations.orValue([])
+]))"""
+
+_PODS: Final = """\
+variables.templates[0].map(pod, {
+  "path": pod.path,
+  "spec": pod.spec,
+  "gpus": dyn(variables.resources.filter(resource,
+    (pod.spec.?containers.orValue([]) + pod.spec.?initContainers.orValue([])).exists(container,
+      quantity(string(dyn(container.?resources.?limits[?resource].orValue("0")))).isGreaterThan(quantity("0"))))),
+  "tolerates": dyn(variables.taints.filter(taint,
+    pod.spec.?tolerations.orValue([]).exists(it,
+      it.?key.orValue("") in ["", taint.key] &&
+      it.?effect.orValue("") in ["", taint.effect] &&
+      (!(it.?operator.orValue("") in ["", "Equal"]) || it.?value.orValue("") == taint.value)))
+    .map(taint, taint.taint))
+})"""
+
+
+def _constraints(plan: ClusterPlan, operations: tuple[str, ...], namespaces: Sequence[str]) -> dict[str, Any]:
+    selector: dict[str, Any] = {"matchLabels": {f"{plan.domain}/organization": plan.organization}}
+    if namespaces:
+        name = "kubernetes.io/metadata.name"
+        selector["matchExpressions"] = [{"key": name, "operator": "In", "values": sorted(namespaces)}]
+    return {
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": selector,
+        "objectSelector": {},
+        "resourceRules": resource_rules(operations),
+    }
+
+
+def _variables(variables: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "expression": expression} for name, expression in variables.items()]
+
+
+def _indented(lines: str) -> str:
+    return "\n".join(f"  {line}" for line in lines.splitlines())

@@ -1,0 +1,100 @@
+"""Where each kind of work keeps its pod templates, for admission policies, as data and as a CEL expression.
+
+Paths are those of the published Go types: Kubernetes 1.36, JobSet 0.12, LeaderWorkerSet 0.9, Kubeflow training operator
+1.9, MPI operator 0.8, KubeRay 1.6. TrainJob and AppWrapper have none here: the one names a runtime, the other holds
+objects of any kind; what they create is admitted under the rules of its own kind.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from tenancy.backend.shared.cel import text, texts
+
+
+class PodTemplates(NamedTuple):
+    """A kind with the paths of its pod specs; `[]` goes through a list, `{}` through a map, at most one in a path."""
+
+    group: str
+    version: str
+    resource: str
+    kind: str
+    paths: tuple[str, ...]
+
+
+_TEMPLATE = ("spec.template.spec",)
+_LEADER_WORKERS = ("spec.leaderWorkerTemplate.leaderTemplate.spec", "spec.leaderWorkerTemplate.workerTemplate.spec")
+_RAY = ("headGroupSpec.template.spec", "workerGroupSpecs[].template.spec")
+_RAY_JOB = (*(f"spec.rayClusterSpec.{path}" for path in _RAY), "spec.submitterPodTemplate.spec")
+
+POD_TEMPLATES: Final = (
+    PodTemplates("", "v1", "pods", "Pod", ("spec",)),
+    PodTemplates("apps", "v1", "deployments", "Deployment", _TEMPLATE),
+    PodTemplates("apps", "v1", "statefulsets", "StatefulSet", _TEMPLATE),
+    PodTemplates("batch", "v1", "jobs", "Job", _TEMPLATE),
+    PodTemplates("batch", "v1", "cronjobs", "CronJob", ("spec.jobTemplate.spec.template.spec",)),
+    PodTemplates(
+        "jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", ("spec.replicatedJobs[].template.spec.template.spec",)
+    ),
+    PodTemplates("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", _LEADER_WORKERS),
+    PodTemplates("kubeflow.org", "v2beta1", "mpijobs", "MPIJob", ("spec.mpiReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", ("spec.pytorchReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v1", "tfjobs", "TFJob", ("spec.tfReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v1", "jaxjobs", "JAXJob", ("spec.jaxReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v1", "xgboostjobs", "XGBoostJob", ("spec.xgbReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v1", "paddlejobs", "PaddleJob", ("spec.paddleReplicaSpecs{}.template.spec",)),
+    PodTemplates("ray.io", "v1", "rayclusters", "RayCluster", tuple(f"spec.{path}" for path in _RAY)),
+    PodTemplates("ray.io", "v1", "rayjobs", "RayJob", _RAY_JOB),
+    PodTemplates("ray.io", "v1", "rayservices", "RayService", tuple(f"spec.rayClusterConfig.{path}" for path in _RAY)),
+)
+
+
+def resource_rules(operations: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rules that match every kind above, one for each API group and version, every default stated."""
+    rules = groupby(POD_TEMPLATES, key=lambda kind: (kind.group, kind.version))
+    return [
+        {
+            "apiGroups": [group],
+            "apiVersions": [version],
+            "operations": list(operations),
+            "resources": [kind.resource for kind in kinds],
+            "scope": "*",
+        }
+        for (group, version), kinds in rules
+    ]
+
+
+def pod_templates(of: str) -> str:
+    """CEL for the pod specs of the object in the variable `of`: a list of `{path: JSON pointer, spec: pod spec}`.
+
+    A path whose parts are absent gives nothing. The values are dynamic, so the controller manager's type check, which
+    reads an expression once for each matched kind, has nothing to say about the fields of the others.
+    """
+    by_paths: dict[tuple[str, ...], list[str]] = {}
+    for kind in POD_TEMPLATES:
+        by_paths.setdefault(kind.paths, []).append(kind.kind)
+    cases = []
+    for paths, kinds in by_paths.items():
+        specs = " +\n  ".join(_specs(of, path) for path in paths)
+        cases.append(f"{of}.kind in {texts(kinds)} ?\n  {specs} :\n")
+    return "".join(cases) + "[]"
+
+
+def _specs(of: str, path: str) -> str:
+    for mark, empty in (("[]", "[]"), ("{}", "{}")):
+        if mark in path:
+            outer, inner = path.split(mark + ".")
+            pointer = f"{text(_pointer(outer) + '/')} + string(at) + {text(_pointer(inner))}"
+            entry = f'{{"path": dyn({pointer}), "spec": each.{inner}}}'
+            return f"{_optional(of, outer)}.orValue({empty}).transformList(at, each, {entry})"
+    entry = f'{{"path": dyn({text(_pointer(path))}), "spec": spec}}'
+    return f"{_optional(of, path)}.optMap(spec, [{entry}]).orValue([])"
+
+
+def _optional(of: str, path: str) -> str:
+    return of + "".join(f".?{part}" for part in path.split("."))
+
+
+def _pointer(path: str) -> str:
+    return "".join(f"/{part}" for part in path.split("."))

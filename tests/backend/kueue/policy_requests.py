@@ -1,0 +1,219 @@
+"""Requests to an API server that runs the example organization's policies, each with the answer that is promised.
+
+Every one was sent to a real kube-apiserver 1.36.3 with the example's out/, as a member of the team (group `vision`).
+There nvidia.com/gpu is h100's, behind `reserved=training`, and the MIG profiles are a100-mig's, behind
+`reserved=sliced`. Of several rules that are broken the server names the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+Object: TypeAlias = dict[str, Any]
+
+NAMESPACE: Final = "research-vision-train"
+KEY: Final = "gpu.acme.example/reserved"
+TRAINING: Final = {"key": KEY, "operator": "Equal", "value": "training", "effect": "NoSchedule"}
+SLICED: Final = {"key": KEY, "operator": "Equal", "value": "sliced", "effect": "NoSchedule"}
+OTHER: Final = {"key": "example.com/other", "operator": "Exists", "effect": "NoSchedule"}
+GPU: Final = "nvidia.com/gpu"
+SLICE: Final = "nvidia.com/mig-1g.10gb"
+
+
+class Request(NamedTuple):
+    """A create request: what it sends, part of the message that refuses it, and the tolerations it is stored with."""
+
+    name: str
+    object: Object
+    refused: str = ""
+    """Empty where it is allowed."""
+    tolerations: tuple[Object, ...] = ()
+    """Of each pod spec that asks for GPUs; what Kubernetes adds to every pod itself is left out."""
+
+
+def container(name: str = "main", requests: Object | None = None, **limits: object) -> Object:
+    """A container with the `requests` of its own or those that follow from its limits."""
+    written = {key: value for key, value in (("limits", limits), ("requests", requests)) if value}
+    return {"name": name, "image": "registry.example/work:1", **({"resources": written} if written else {})}
+
+
+def spec(*containers: Object, tolerations: tuple[Object, ...] = (), **more: Any) -> Object:
+    """A pod spec."""
+    given = {"tolerations": [dict(each) for each in tolerations]} if tolerations else {}
+    return {"restartPolicy": "Never", "containers": [dict(each) for each in containers], **given, **more}
+
+
+def _gpus(count: object = 1, resource: str = GPU) -> Object:
+    return container(**{resource: count})
+
+
+def _object(api: str, kind: str, name: str, body: Object) -> Object:
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": body}
+
+
+def pod(name: str, work: Object) -> Object:
+    """A plain pod."""
+    return _object("v1", "Pod", name, work)
+
+
+def job(name: str, work: Object) -> Object:
+    """A batch Job of one pod."""
+    return _object("batch/v1", "Job", name, {"template": {"spec": work}})
+
+
+def _always(work: Object) -> Object:
+    return {**work, "restartPolicy": "Always"}
+
+
+def _labelled(name: str, work: Object) -> Object:
+    return {
+        "selector": {"matchLabels": {"app": name}},
+        "template": {"metadata": {"labels": {"app": name}}, "spec": _always(work)},
+    }
+
+
+def _ray(head: Object, worker: Object) -> Object:
+    group = {"groupName": "gpu", "replicas": 1, "minReplicas": 1, "maxReplicas": 1, "rayStartParams": {}}
+    return {
+        "headGroupSpec": {"rayStartParams": {}, "template": {"spec": head}},
+        "workerGroupSpecs": [{**group, "template": {"spec": worker}}],
+    }
+
+
+def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
+    """One object of each kind that keeps pod templates, all with the same pod spec at each place."""
+    deployment, stateful = f"{prefix}-deployment", f"{prefix}-statefulset"
+    twice = {"replicas": 1, "template": {"spec": {"template": {"spec": work}}}}
+    leader_workers = {"leaderTemplate": {"spec": _always(work)}, "workerTemplate": {"spec": _always(work)}}
+    ray_job = {"entrypoint": "python", "rayClusterSpec": _ray(work, work), "submitterPodTemplate": {"spec": work}}
+
+    def training(kind: str, replicas: str, *roles: str, version: str = "v1") -> Object:
+        specs = {role: {"replicas": 1, "restartPolicy": "Never", "template": {"spec": work}} for role in roles}
+        return _object(f"kubeflow.org/{version}", kind, f"{prefix}-{kind.lower()}", {replicas: specs})
+
+    return (
+        pod(f"{prefix}-pod", work),
+        job(f"{prefix}-job", work),
+        _object("apps/v1", "Deployment", deployment, _labelled(deployment, work)),
+        _object("apps/v1", "StatefulSet", stateful, {"serviceName": stateful, **_labelled(stateful, work)}),
+        _object("batch/v1", "CronJob", f"{prefix}-cron", {"schedule": "0 4 * * *", "jobTemplate": twice["template"]}),
+        _object(
+            "jobset.x-k8s.io/v1alpha2",
+            "JobSet",
+            f"{prefix}-jobset",
+            {"replicatedJobs": [{"name": "a", **twice}, {"name": "b", **twice}]},
+        ),
+        _object(
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            f"{prefix}-lws",
+            {"leaderWorkerTemplate": {"size": 2, **leader_workers}},
+        ),
+        training("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", version="v2beta1"),
+        training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
+        training("TFJob", "tfReplicaSpecs", "PS", "Worker"),
+        training("JAXJob", "jaxReplicaSpecs", "Worker"),
+        training("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
+        training("PaddleJob", "paddleReplicaSpecs", "Worker"),
+        _object("ray.io/v1", "RayCluster", f"{prefix}-raycluster", _ray(work, work)),
+        _object("ray.io/v1", "RayJob", f"{prefix}-rayjob", ray_job),
+        _object("ray.io/v1", "RayService", f"{prefix}-rayservice", {"rayClusterConfig": _ray(work, work)}),
+    )
+
+
+_FENCED = f"may tolerate {KEY}=training:NoSchedule"
+_FENCED_SLICES = f"may tolerate {KEY}=sliced:NoSchedule"
+_CPU = container(cpu="1", memory="1Gi")
+_BARE = container()
+
+
+def _toleration(**fields: str) -> Object:
+    return dict(fields)
+
+
+REQUESTS: Final = (
+    Request("cpu pod", pod("cpu-pod", spec(_CPU))),
+    Request("cpu job", job("cpu-job", spec(_CPU))),
+    Request("cpu job with a toleration of something else", job("cpu-other", spec(_CPU, tolerations=(OTHER,)))),
+    Request(
+        "cpu pod with the toleration of GPU nodes", pod("cpu-fence", spec(_CPU, tolerations=(OTHER, TRAINING))), _FENCED
+    ),
+    Request("job without any request, with the toleration", job("bare", spec(_BARE, tolerations=(TRAINING,))), _FENCED),
+    Request("cpu job with the toleration of slices", job("cpu-mig", spec(_CPU, tolerations=(SLICED,))), _FENCED_SLICES),
+    Request(
+        "cpu pod that tolerates everything",
+        pod("cpu-all", spec(_CPU, tolerations=(_toleration(operator="Exists"),))),
+        _FENCED_SLICES,
+    ),
+    Request(
+        "cpu job that tolerates any value of the key",
+        job("cpu-any", spec(_CPU, tolerations=(_toleration(key=KEY, operator="Exists"),))),
+        _FENCED_SLICES,
+    ),
+    Request(
+        "cpu job with the toleration for every effect, operator left out",
+        job("cpu-effect", spec(_CPU, tolerations=(_toleration(key=KEY, value="training"),))),
+        _FENCED,
+    ),
+    Request(
+        "cpu job that tolerates another value of the key",
+        job("cpu-value", spec(_CPU, tolerations=(_toleration(key=KEY, value="nothing", effect="NoSchedule"),))),
+    ),
+    Request(
+        "cpu job that tolerates everything of another effect",
+        job("cpu-execute", spec(_CPU, tolerations=(_toleration(operator="Exists", effect="NoExecute"),))),
+    ),
+    Request(
+        "cpu job that asks for zero GPUs",
+        job("cpu-zero", spec(container(**{GPU: "0"}), tolerations=(TRAINING,))),
+        _FENCED,
+    ),
+    Request(
+        "job that asks for slices and tolerates the taint of whole GPUs",
+        job("wrong-fence", spec(_gpus(1, SLICE), tolerations=(TRAINING,))),
+        _FENCED,
+    ),
+    Request("GPU job without a toleration", job("gpu-job", spec(_gpus())), "", (TRAINING,)),
+    Request("GPU pod without a toleration", pod("gpu-pod", spec(_gpus())), "", (TRAINING,)),
+    Request(
+        "GPU job with the toleration, which stays as it is",
+        job("gpu-tolerates", spec(_gpus(), tolerations=(TRAINING,))),
+        "",
+        (TRAINING,),
+    ),
+    Request(
+        "GPU job with another toleration, which it keeps",
+        job("gpu-other", spec(_gpus(), tolerations=(OTHER,))),
+        "",
+        (OTHER, TRAINING),
+    ),
+    Request(
+        "GPU job with requests beside limits",
+        job("gpu-both", spec(container(requests={GPU: 2, "cpu": 1}, **{GPU: 2}))),
+        "",
+        (TRAINING,),
+    ),
+    Request("job of MIG slices", job("mig-job", spec(_gpus(2, SLICE))), "", (SLICED,)),
+    Request(
+        "GPU in a second container only",
+        job("gpu-second", spec(_CPU, container("second", **{GPU: "1"}))),
+        "",
+        (TRAINING,),
+    ),
+    Request(
+        "GPU in an init container only",
+        job("gpu-init", spec(_CPU, initContainers=[container("before", **{GPU: 1})])),
+        "",
+        (TRAINING,),
+    ),
+    Request(
+        "GPU job that goes around the scheduler", job("node-name", spec(_gpus(), nodeName="gpu-1")), "spec.nodeName"
+    ),
+    Request("cpu pod that goes around the scheduler", pod("pod-name", spec(_CPU, nodeName="gpu-1")), "spec.nodeName"),
+    *(Request(f"{each['kind']} with GPUs", each, "", (TRAINING,)) for each in every_kind("gpu", spec(_gpus()))),
+    *(
+        Request(f"{each['kind']} without GPUs, with the toleration", each, _FENCED)
+        for each in every_kind("fence", spec(_CPU, tolerations=(TRAINING,)))
+    ),
+    *(Request(f"{each['kind']} without GPUs", each) for each in every_kind("cpu", spec(_CPU))),
+)
