@@ -67,7 +67,7 @@ def examine(path: Path, today: date | None = None) -> Examined:
     return _examined(org, loaded.sources, [*diagnostics, *found], custom)
 
 
-def generate(org: Org, custom: Custom | None = None) -> dict[str, str]:
+def generate(org: Org, custom: Custom) -> dict[str, str]:
     """The text of every file of out/ by its path: plan, backend and render of each cluster, with `Examined.custom`.
 
     Raises `tenancy.render.files.Nonconforming` where an object does not fit its schema.
@@ -75,7 +75,7 @@ def generate(org: Org, custom: Custom | None = None) -> dict[str, str]:
     files: dict[str, str] = {}
     for cluster in plan(org):
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue)
-        added = (custom or {}).get(cluster.name, ())
+        added = custom.get(cluster.name, ())
         files |= render(cluster.name, _items(cluster), check_object, added)
     return files
 

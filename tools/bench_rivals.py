@@ -42,7 +42,7 @@ def prepare(org: Path, data: Path) -> None:
                 if isinstance(item, Manifest):
                     marshal.dump((f"{cluster.name}/{item.path}", json.loads(json.dumps(item.objects))), file)
     with open(data / "texts", "wb") as file:
-        for path, text in generate(found.org).items():
+        for path, text in generate(found.org, found.custom).items():
             marshal.dump((path, text.encode()), file)
 
 

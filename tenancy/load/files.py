@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from tenancy.diagnostics import Diagnostic, Place, Related, Rule
-from tenancy.load import rules, yaml
+from tenancy.load import events, rules, yaml
 from tenancy.load.source import Marks, Raw, SourceFile, Sources
 from tenancy.load.templates import Extensions, read_extensions
 from tenancy.load.text import read_text, shown
@@ -184,7 +184,7 @@ def _fragment(loading: _Loading, document: dict[str, Raw]) -> _Fragment | None:
     if not isinstance(parent, str):
         report(rules.SHAPE, "parent", "`parent` is not text.", "Write a path such as `research/vision`, or quotes.")
         return None
-    return _Fragment(document, departments, tuple(parent.split("/", yaml.MAX_DEPTH)) if parent else ())
+    return _Fragment(document, departments, tuple(parent.split("/", events.MAX_DEPTH)) if parent else ())
 
 
 def _walk(departments: Raw) -> Iterator[tuple[tuple[str, ...], dict[str, Raw], str]]:

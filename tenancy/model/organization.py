@@ -124,12 +124,14 @@ class Org:
     root: Node
     units: tuple[Node, ...]
     """Every department, team and project, parents before children, siblings by name."""
-    left_out: frozenset[KeyPath] = frozenset()
+    left_out: frozenset[KeyPath]
     """Paths that could not be read."""
+    damaged: frozenset[KeyPath]
+    """Those paths and every path around one, so that thousands of faults do not make each question slow."""
 
     def hides(self, path: KeyPath) -> bool:
         """Whether the value at `path`, or something around or inside it, could not be read."""
-        return any(path[: len(hidden)] == hidden or hidden[: len(path)] == path for hidden in self.left_out)
+        return path in self.damaged or any(path[:depth] in self.left_out for depth in range(len(path)))
 
 
 def organize(document: Organization, left_out: frozenset[KeyPath] = frozenset()) -> Org:
@@ -146,7 +148,8 @@ def organize(document: Organization, left_out: frozenset[KeyPath] = frozenset())
     )
     units: list[Node] = []
     _departments(root, document.departments, ("departments",), units)
-    return Org(document, hardware(document), root, tuple(units), left_out)
+    damaged = frozenset(path[:depth] for path in left_out for depth in range(len(path) + 1))
+    return Org(document, hardware(document), root, tuple(units), left_out, damaged)
 
 
 def _departments(parent: Node, departments: Mapping[str, Department], path: KeyPath, units: list[Node]) -> None:

@@ -6,7 +6,7 @@ later stages. The paths left out are passed on: laws that would compare against 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from tenancy.diagnostics import Diagnostic, KeyPath, Place, Rule
 from tenancy.load.source import Raw, Sources
-from tenancy.model.document import Organization
+from tenancy.model.document import API_VERSION, Organization
 from tenancy.model.rules import EMPTY_VALUE, MISSING_KEY, OUT_OF_RANGE, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
 from tenancy.model.schema import keys_at
 
@@ -31,6 +31,17 @@ _NOUNS = {
     "list_type": "a list",
     "scalar_type": "a number or a quantity such as 64Gi",
 }
+_ROOT: Mapping[str, Any] = {
+    "apiVersion": API_VERSION,
+    "kind": "Organization",
+    "name": "unnamed",
+    "clusters": {},
+    "flavors": {},
+    "departments": {},
+}
+_FLAVOR: Mapping[str, Any] = {"nodes": 0, "node": {"cpu": 0, "memory": 0}}
+"""Stand-ins for what an organization and a flavor must say, so that one bad value does not hide all other findings."""
+
 _MAY_BE_NULL: KeyPath = ("network", "dns", "nodeLocal")
 _ROUNDS = 20
 """A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
@@ -68,8 +79,33 @@ def parse(tree: Raw, sources: Sources, unread: frozenset[KeyPath] = frozenset())
                 left_out |= hidden
             if () in removals:
                 break
-            rest = _without(rest, removals)
+            rest = _completed(_without(rest, removals), left_out)
     return Parsed(None, frozenset(left_out)), diagnostics
+
+
+def _completed(tree: Raw, left_out: set[KeyPath]) -> Raw:
+    """The tree with stand-ins for required values that could not be read; the laws skip what stands in `left_out`."""
+    complete = {**tree}
+    for key, value in _ROOT.items():
+        if key not in complete and (key,) in left_out:
+            complete[key] = value
+    flavors = complete.get("flavors")
+    if isinstance(flavors, dict):
+        complete["flavors"] = {name: _completed_flavor(name, flavor, left_out) for name, flavor in flavors.items()}
+    return complete
+
+
+def _completed_flavor(name: str, flavor: Raw, left_out: set[KeyPath]) -> Raw:
+    if not isinstance(flavor, dict):
+        return flavor
+    complete = {**flavor}
+    for key, value in _FLAVOR.items():
+        if key not in complete and ("flavors", name, key) in left_out:
+            complete[key] = value
+    if isinstance(complete.get("node"), dict):
+        missing = {key for key in _FLAVOR["node"] if ("flavors", name, "node", key) in left_out}
+        complete["node"] = {**{key: _FLAVOR["node"][key] for key in sorted(missing)}, **complete["node"]}
+    return complete
 
 
 def _empty(tree: Raw) -> Iterator[KeyPath]:
@@ -117,6 +153,8 @@ def _explain(
 ) -> tuple[Diagnostic, KeyPath, set[KeyPath]]:
     """The diagnostic of an error, the path to remove before reading again, and the paths that stay unread."""
     kind = details["type"]
+    if kind == "missing" and _has_stand_in(path):
+        return _missing(path, sources), path, {path}
     if kind == "missing":
         return _missing(path, sources), path[:-1], {path[:-1]}
     if kind == "extra_forbidden":
@@ -128,6 +166,14 @@ def _explain(
         return _wrong_type(_NOUNS[kind], _value_at(tree, path), path, sources), path, {path}
     message = f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}: {_lower(details['msg'])}"
     return _diagnostic(OUT_OF_RANGE, message, sources.value(path)), path, {path}
+
+
+def _has_stand_in(path: KeyPath) -> bool:
+    if len(path) == 1:
+        return path[0] in _ROOT
+    if path[0] != "flavors":
+        return False
+    return (len(path) == 3 and path[2] in _FLAVOR) or (path[2:-1] == ("node",) and path[-1] in _FLAVOR["node"])
 
 
 def _missing(path: KeyPath, sources: Sources) -> Diagnostic:
@@ -165,7 +211,11 @@ def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Di
 
 def _wrong_type(wanted: str, given: Any, path: KeyPath, sources: Sources) -> Diagnostic:
     hint = ""
-    if wanted == "a text" and isinstance(given, int | float):
+    if wanted == "a mapping":
+        hint = "write a mapping from names: `NAME: {}`" if isinstance(given, list) else "write keys below it, or `{}`"
+    elif wanted == "a whole number" and isinstance(given, str) and given.strip().isdecimal():
+        hint = f"leave out the quotes: {given.strip()}"
+    elif wanted == "a text" and isinstance(given, int | float):
         hint = f'quote it: "{_spelling(path, sources) or given}"'
     elif wanted == "a list":
         hint = f"write a list: [{given}]"

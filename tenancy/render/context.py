@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, TypeAlias
 
 from tenancy.model.organization import Node, Org, namespaces
 from tenancy.model.quantity import canonical
@@ -20,6 +21,8 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "project": ("organization", "cluster", "department", "team", "project", "labels", "budget"),
 }
 """The variables of each level."""
+
+_View: TypeAlias = Callable[[Node], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +46,11 @@ def targets(org: Org, plan: ClusterPlan, level: str) -> Iterator[Target]:
         yield _whole(org, plan, level)
         return
     queues = {queue.name: queue for queue in plan.queues}
+    # Every unit below a department shows it, so its view is made once; templates cannot change it.
+    views: dict[str, _View] = {**_VIEWS, "department": cache(_department)}
     for node in org.units:
         if node.kind == level and plan.name in node.clusters:
-            yield _target(org, plan, node, queues)
+            yield _target(org, plan, node, queues, views)
 
 
 def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
@@ -64,11 +69,11 @@ def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
     )
 
 
-def _target(org: Org, plan: ClusterPlan, node: Node, queues: Mapping[str, Queue]) -> Target:
+def _target(org: Org, plan: ClusterPlan, node: Node, queues: Mapping[str, Queue], views: Mapping[str, _View]) -> Target:
     labels = unit_labels(org, node)
     context = _common(org, plan, labels, _budget(node, plan, queues))
     for unit in (*reversed(list(node.ancestors())), node):
-        context[unit.kind] = _VIEWS[unit.kind](unit)
+        context[unit.kind] = views[unit.kind](unit)
     if node.kind == "department":
         context["teams"] = _units(_below(node), "team", plan, _team)
     elif node.kind == "team":
@@ -106,7 +111,7 @@ def _units(
     nodes: Iterator[Node] | tuple[Node, ...] | list[Node],
     kind: str,
     plan: ClusterPlan,
-    view: Callable[[Node], dict[str, Any]],
+    view: _View,
 ) -> list[dict[str, Any]]:
     return [view(node) for node in nodes if node.kind == kind and plan.name in node.clusters]
 
@@ -143,11 +148,7 @@ def _project(node: Node) -> dict[str, Any]:
     return {**_unit(node), "namespace": _namespaces(node)[0]}
 
 
-_VIEWS: Final[Mapping[str, Callable[[Node], dict[str, Any]]]] = {
-    "department": _department,
-    "team": _team,
-    "project": _project,
-}
+_VIEWS: Final[Mapping[str, _View]] = {"department": _department, "team": _team, "project": _project}
 
 
 def _namespaces(node: Node) -> list[str]:

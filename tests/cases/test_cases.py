@@ -27,7 +27,7 @@ def _compiled(org: Path) -> dict[str, str]:
     found = examine(org)
     assert [(each.code, each.message) for each in found.diagnostics] == []
     assert found.org is not None
-    return generate(found.org)
+    return generate(found.org, found.custom)
 
 
 def _tree(root: Path) -> dict[str, str]:

@@ -172,7 +172,6 @@ AMOUNTS = {
     "a bare number of a CPU flavor": ({f"{V}.budget": {"cpu": 8}}, ["amount-without-resource"]),
     "GPUs of a divided flavor": ({f"{V}.budget": {"mig": {"gpus": 8}}}, ["unknown-resource"]),
     "a profile of the board outside the layout": ({f"{V}.budget": {"mig": {"7g.80gb": 1}}}, ["unknown-resource"]),
-    "an empty number beside a full one": ({f"{V}.budget": {"h100": {"quota": 8, "limit": None}}}, ["empty-value"]),
     "an empty map as a number": ({f"{V}.budget": {"h100": {"quota": 8, "limit": {}}}}, ["empty-budget"]),
     "GPUs without memory": ({f"{V}.budget": {"h100": {"gpus": 8, "memory": 0}}}, ["cpu-memory-uncovered"]),
     "GPUs with cpu of their own": ({f"{V}.budget": {"h100": {"gpus": 8, "cpu": 100}}}, []),

@@ -9,8 +9,9 @@ import pytest
 import yaml as pyyaml
 
 from tenancy.load import RULES
+from tenancy.load.events import MAX_DEPTH
 from tenancy.load.source import SourceFile, Sources
-from tenancy.load.yaml import MAX_BYTES, MAX_DEPTH, Parsed, parse
+from tenancy.load.yaml import MAX_BYTES, Parsed, parse
 
 LOADERS = [pyyaml.SafeLoader, getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)]
 

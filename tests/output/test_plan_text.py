@@ -82,7 +82,7 @@ def compared(folder: Path, old: str, new: str) -> Comparison:
     was, now = (examine(written(folder / f"org{index}", page)).org for index, page in enumerate((old, new)))
     assert was is not None
     assert now is not None
-    return compare(generate(was), generate(now), now.flavors)
+    return compare(generate(was, {}), generate(now, {}), now.flavors)
 
 
 @pytest.mark.parametrize("name", EDITS)

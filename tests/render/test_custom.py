@@ -20,6 +20,7 @@ from tenancy.render.rules import RULES
 from tenancy.render.sandbox import WORK, Sandbox
 from tenancy.report import Report
 from tenancy.report.text import text as as_text
+from tests.render.custom_cases import CASES, HEAD, MONITOR, G, P, T
 
 ORG = """\
 apiVersion: tenancy/v1alpha1
@@ -43,8 +44,6 @@ departments:
       audio: {owner: audio@acme.example, budget: {l4: 2}}
 """
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ team.queue }}\n  namespace: {{ team.namespaces[0] }}\n"
-HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-MONITOR = "apiVersion: monitoring.example/v1\nkind: PodMonitor\nmetadata: {name: a}\nspec: {port: %s}\n"
 SCHEMA = {
     "type": "object",
     "required": ["spec"],
@@ -211,120 +210,6 @@ def test_values_in_comments_and_literal_blocks(organization: Organization) -> No
     template = MAP + "# {{ team.displayName }}\ndata:\n  ini: |\n    owner = {{ team.owner }}\n"
     made = objects(organization({"templates/team/x.yaml.j2": template}))["teams/research-audio/x.yaml"][0]
     assert made["data"] == {"ini": 'owner = "audio@acme.example"\n'}
-
-
-T = "templates/team/x.yaml.j2"
-P = "templates/project/x.yaml.j2"
-G = "templates/organization/x.yaml.j2"
-CASES: tuple[tuple[str, str, str | bytes, int, str], ...] = (
-    ("template-level", "templates/teams/x.yaml.j2", HEAD, 1, "Did you mean `team`?"),
-    ("template-level", "templates/x.yaml.j2", HEAD, 1, "Move it into one of"),
-    ("template-name", "templates/team/x.yml.j2", HEAD, 1, "Call it `x.yaml.j2`"),
-    ("template-name", "templates/team/x.yaml", HEAD, 1, "Call it `x.yaml.j2`"),
-    ("template-name", "templates/team/kustomization.yaml.j2", HEAD, 1, "is taken"),
-    ("template-name", "templates/team/Upper.yaml.j2", HEAD, 1, "lower-case"),
-    ("template-name", "templates/team/deeper/x.yaml.j2", HEAD, 1, "right into the folder"),
-    ("template-name", "schemas/PodMonitor.json", "{}", 1, "KIND-GROUP-VERSION.json"),
-    ("template-size", T, "#" * 300_000, 1, "Divide"),
-    ("yaml-not-utf8", T, b"# a\n# \xff\n", 2, "UTF-8"),
-    ("yaml-unprintable", T, "# a\n# \u2028\n", 2, "Delete it"),
-    ("yaml-unprintable", T, "\x01{{ team.name }}", 1, "Delete it"),
-    ("template-schema-file", "schemas/a-b-v1.json", '{\n"a": }', 2, "JSON"),
-    ("template-schema-file", "schemas/a-b-v1.json", "[]", 1, "Begin with"),
-    ("template-schema-file", "schemas/a-b-v1.json", '{"type": 5}', 1, "JSON Schema"),
-    ("template-schema-file", "schemas/a-b-v1.json", '{"$ref": "file:///etc/passwd"}', 1, "nothing outside"),
-    ("template-syntax", T, "a: b\nc: {{ a b }}\n", 2, ""),
-    ("template-statement", T, "\n{% include 'x' %}\n", 2, "one file"),
-    ("template-statement", T, "{% macro m() %}{% endmacro %}\n", 1, "Repeat the lines"),
-    ("template-statement", T, "{% filter upper %}a{% endfilter %}\n", 1, "one file"),
-    ("template-statement", T, "{% set a %}b{% endset %}\n", 1, "expression"),
-    ("template-statement", T, "{% autoescape true %}{% endautoescape %}\n", 1, "one file"),
-    ("template-statement", T, "{% for a in [] recursive %}{% endfor %}\n", 1, "Nest"),
-    ("template-statement", T, "{{ team.name | uper }}\n", 1, "Did you mean `upper`?"),
-    ("template-statement", T, "{{ [1, 2] | random }}\n", 1, "docs/templates.md"),
-    ("template-statement", T, "{{ 1 is zzz }}\n", 1, "docs/templates.md"),
-    ("template-undefined", T, HEAD + "data: {a: {{ teem.name }}}\n", 4, "Did you mean `team`?"),
-    ("template-undefined", T, HEAD + "data: {a: {{ project.name }}}\n", 4, "level `project`"),
-    ("template-undefined", T, "{{ lipsum() }}", 1, "There are"),
-    ("template-undefined", G, HEAD + "data: {a: {{ organization.naem }}}\n", 4, "docs/templates.md"),
-    ("template-failed", G, "a: {{ 1 // 0 }}\n", 1, "docs/templates.md"),
-    ("template-failed", G, "a: {{ organization.name.__class__ }}\n", 1, "docs/templates.md"),
-    ("template-failed", G, "a: {{ '{}'.format(1) }}\n", 1, "docs/templates.md"),
-    ("template-failed", G, "a: {{ labels.clear() }}\n", 1, "docs/templates.md"),
-    ("template-too-much", G, "{% for a in range(100001) %}{% endfor %}", 1, "Loop over"),
-    ("template-too-much", G, "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", 1, ""),
-    ("template-too-much", G, "a: {{ 'x' * 999999999 }}\n", 1, ""),
-    ("template-too-much", G, "a: {{ 9 ** 9 ** 9 }}\n", 1, ""),
-    ("template-too-much", G, "{% for a in range(9999) %}{{ 'x' * 200 }}{% endfor %}", 1, ""),
-    ("template-too-much", G, "{% set a = 'x' * 999999 %}\n{% set b = a ~ a ~ a ~ a %}\n", 2, ""),
-    ("template-too-much", G, "{{ ('x' * 9999) | replace('x', 'y' * 9999) }}", 1, ""),
-    ("template-value", G, "a: {{ 3 / 2 }}\n", 1, "whole number"),
-    ("template-value", G, "a: {{ labels.items }}\n", 1, "whole number"),
-    ("template-value", G, "a: {{ labels ~ 'x' }}\n", 1, "whole number"),
-    ("template-value", P, HEAD + "data: {a: 1.5}\n", 4, "quantity as text"),
-    ("template-quotes", G, HEAD + 'data: {a: "{{ organization.name }}"}\n', 4, "Leave out the quotes"),
-    ("template-quotes", G, HEAD + "data: {a: '{{ organization.name }}'}\n", 4, "Leave out the quotes"),
-    ("template-quotes", G, HEAD + "data: {a: {{ organization.name }}-b}\n", 4, "inside the expression"),
-    ("template-quotes", G, HEAD + "data: {a: b-{{ organization.name }}}\n", 4, "inside the expression"),
-    ("template-quotes", G, HEAD + "data: {a: b {{ 5 }}}\n", 4, "inside the expression"),
-    ("template-quotes", G, HEAD + "data: {a: {{ 5 }}00}\n", 4, "inside the expression"),
-    ("template-quotes", G, HEAD + "data:\n  a: >-\n    b\n  c: d{{ labels }}\n", 7, "inside the expression"),
-    ("yaml-syntax", G, HEAD + "data: {a: b\n---\n" + HEAD, 4, ""),
-    ("yaml-duplicate-key", P, HEAD + "data:\n  a: b\n  a: c\n", 6, "Keep one"),
-    ("yaml-tag", P, HEAD + "data: {a: !!str 5}\n", 4, ""),
-    ("template-object", P, HEAD + "---\n- list\n", 5, "Begin with keys"),
-    ("template-object", P, "kind: ConfigMap\nmetadata: {name: a}\n", 1, "Write `apiVersion:`"),
-    ("template-object", P, "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", 3, "Write `metadata"),
-    ("template-object", P, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a_b}\n", 3, "lower-case"),
-    ("template-object", P, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {a: 5}\n", 5, "quotes"),
-    (
-        "template-object",
-        P,
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {a: b c}\n",
-        5,
-        "annotations",
-    ),
-    ("template-kind", P, MONITOR % 1, 2, "schemas/podmonitor-monitoring-v1.json"),
-    ("template-schema", P, HEAD + "data: {a: 5}\n", 4, ""),
-    ("template-schema", P, HEAD + "dta: {}\n", 1, ""),
-    (
-        "template-label",
-        P,
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {app.kubernetes.io/managed-by: helm}\n",
-        5,
-        "Leave the label out.",
-    ),
-    ("template-namespace", G, HEAD, 3, "Write `metadata.namespace`."),
-    ("template-namespace", T, HEAD, 3, "{{ team.namespaces[0] }}"),
-    (
-        "template-namespace",
-        G,
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n",
-        3,
-        "Leave `namespace` out.",
-    ),
-    (
-        "template-foreign-namespace",
-        P,
-        'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ "x-" ~ project.name }}\n  namespace: research-audio\n',
-        5,
-        "of the project",
-    ),
-    (
-        "template-collision",
-        G,
-        HEAD.replace("name: a", "name: a, namespace: b") + "---\n" + HEAD.replace("name: a", "name: a, namespace: b"),
-        7,
-        "part of the name",
-    ),
-    (
-        "template-collision",
-        P,
-        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: tenancy}\nspec: {limits: [{type: Pod}]}\n",
-        3,
-        "Give it another name.",
-    ),
-)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_team_comes_to_about_a_dozen_objects(tmp_path: Path) -> None:
     bench_org.write_org(100, tmp_path / "org")
     org = examine(tmp_path / "org").org
     assert org is not None
-    texts = [text for path, text in generate(org).items() if "/tenants/" in path or "/queues/" in path]
+    texts = [text for path, text in generate(org, {}).items() if "/tenants/" in path or "/queues/" in path]
     objects = sum(text.count("\nkind: ") for text in texts if "kind: Kustomization" not in text)
     assert 12 <= objects / 100 <= 16
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import mutating, pods, shown, validating
+from tenancy.backend.shared.admission import changed, mutating, pods, shown, templates, validating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.model.hardware import Hardware, Taint
 from tenancy.plan.values import ClusterPlan
@@ -41,7 +41,7 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     """The policies that the cluster needs, each with its binding; none without a fence and without whole nodes."""
     fences = _fences(plan)
     if guarded := [fence for fence in fences if not _injected(plan, fence.taint)]:
-        variables = pods(_resources(guarded), [fence.taint for fence in guarded])
+        variables = {**templates(), **changed(), **_pods(guarded)}
         yield from validating(plan, FENCE, variables, [_NODE_NAME, *map(_only_with_gpus, guarded)])
     if fences and _minor(plan.kubernetes) >= MUTATING_SINCE:
         yield from _tolerations(plan, fences)
@@ -80,12 +80,12 @@ def _injected(plan: ClusterPlan, taint: Taint) -> bool:
     )
 
 
-def _resources(fences: list[Fence]) -> list[str]:
-    return sorted({resource for fence in fences for resource in fence.resources})
+def _pods(fences: list[Fence]) -> dict[str, str]:
+    return pods(sorted({name for fence in fences for name in fence.resources}), [fence.taint for fence in fences])
 
 
 _NODE_NAME: Final = (
-    'request.operation != "CREATE" || variables.pods.all(pod, pod.spec.?nodeName.orValue("") == "")',
+    'request.operation != "CREATE" || variables.templates[0].all(pod, pod.spec.?nodeName.orValue("") == "")',
     "spec.nodeName skips the scheduler, and with it taints and queues: remove it, or write a nodeSelector",
 )
 
@@ -111,10 +111,10 @@ def _tolerations(plan: ClusterPlan, fences: list[Fence]) -> Iterator[Object]:
     chosen = " ||\n".join(f"  {_admits(flavor)}" for flavor in _fenced(plan))
     added = " +\n".join(f"    {_missing(fence)}" for fence in fences)
     variables = {
-        **pods(_resources(fences), [fence.taint for fence in fences]),
+        **templates(),
+        **_pods(fences),
         "helpless": f"variables.pods.filter(pod, pod.gpus.size() > 0 && !(\n{chosen}))",
     }
-    del variables["facts"], variables["changed"]
     patches = (
         'variables.helpless.map(pod, JSONPatch{\n  op: "add",\n  path: pod.path + "/tolerations",\n'
         f"  value: pod.spec.?tolerations.orValue([]) +\n{added}\n}})"
@@ -161,21 +161,23 @@ def _whole_nodes(plan: ClusterPlan) -> Iterator[Object]:
             if size and size != (1,):
                 name = f"{WHOLE_NODES}-{resource.replace('/', '-').lower()}-{'-'.join(map(str, size))}"
                 everywhere = len(found) == 1
-                rule = _whole(resource, size)
-                yield from validating(plan, name, pods([resource]), [rule], () if everywhere else namespaces)
+                variables = {**templates(), **changed(), "gpus": _COUNTS.replace("RESOURCE", text(resource))}
+                yield from validating(plan, name, variables, [_whole(resource, size)], () if everywhere else namespaces)
+
+
+_COUNTS: Final = """\
+variables.templates[0].map(pod, (
+  [(pod.spec.?containers.orValue([]) + pod.spec.?initContainers.orValue([])
+    .filter(container, container.?restartPolicy.orValue("") == "Always"))
+    .map(container, quantity(string(dyn(container.?resources.?limits[?RESOURCE].orValue("0")))).asInteger()).sum()] +
+  pod.spec.?initContainers.orValue([])
+    .map(container, quantity(string(dyn(container.?resources.?limits[?RESOURCE].orValue("0")))).asInteger())).max())"""
+"""CEL for a list of numbers: what each pod has of a resource. That is what its containers and sidecars ask for together,
+or what one of its init containers asks for alone."""
 
 
 def _whole(resource: str, sizes: tuple[int, ...]) -> tuple[str, str]:
-    """A pod has what its containers and sidecars ask for together, or what one init container asks for alone."""
-    count = f'quantity(string(dyn(container.?resources.?limits[?{text(resource)}].orValue("0")))).asInteger()'
-    expression = (
-        "!variables.changed || variables.pods.all(pod,\n"
-        "  ([(pod.spec.?containers.orValue([]) + pod.spec.?initContainers.orValue([])\n"
-        '      .filter(container, container.?restartPolicy.orValue("") == "Always")).map(container,\n'
-        f"      {count}).sum()] +\n"
-        "    pod.spec.?initContainers.orValue([]).map(container,\n"
-        f"      {count})).max() in {[0, *sizes]})"
-    )
+    expression = f"!variables.changed || variables.gpus.all(count, count in {[0, *sizes]})"
     numbers = " or ".join(map(str, sizes))
     return (
         expression,

@@ -57,25 +57,31 @@ def mutating(plan: ClusterPlan, name: str, variables: Mapping[str, str], patches
     yield obj(API, "MutatingAdmissionPolicyBinding", name, plan.labels, spec={"policyName": name})
 
 
-def pods(resources: Iterable[str], taints: Iterable[Taint] = ()) -> dict[str, str]:
-    """The variables that rules about pods read: `pods`, and `changed` for those that validate updates.
-
-    `pods` is the list of the object's pod specs: `path` (JSON pointer), `spec`, `gpus` (which of `resources` its
-    containers and init containers ask for; limits are enough, Kubernetes has no extended resource without one) and
-    `tolerates` (which of `taints` it tolerates, each as `shown` writes it; an operator that is not known may match).
-
-    `changed` is false where an update leaves containers and tolerations as they are: work that was there before the
-    policy must still be suspended, finished and deleted.
-    """
+def templates() -> dict[str, str]:
+    """The variable `templates`: for the new object, and in an update for the old one, the list of its pod specs, each
+    with its `path` (a JSON pointer) and its `spec`."""
     return {
         "revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]',
         "templates": f"variables.revisions.map(it,\n{_indented(pod_templates('it'))}\n)",
-        "facts": _FACTS,
-        "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]",
-        "resources": texts(resources),
-        "taints": _taints(taints),
-        "pods": _PODS,
     }
+
+
+def changed() -> dict[str, str]:
+    """The variable `changed`: false where an update leaves containers and tolerations as they are.
+
+    Work that was there before the policy must still be suspended, finished and deleted. Reads `templates`.
+    """
+    return {"facts": _FACTS, "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]"}
+
+
+def pods(resources: Iterable[str], taints: Iterable[Taint]) -> dict[str, str]:
+    """The variable `pods`: the new pod specs with `gpus` (which of `resources` their containers and init containers
+    ask for) and `tolerates` (which of `taints` they tolerate, as `shown` writes them). Reads `templates`.
+
+    Limits are enough: Kubernetes has no request of an extended resource without one. Tolerations match as in
+    Kubernetes; an operator that is not known is taken to match. `taints` must not be empty (CEL's types).
+    """
+    return {"resources": texts(resources), "taints": _taints(taints), "pods": _PODS}
 
 
 def shown(taint: Taint) -> str:

@@ -45,7 +45,7 @@ def read(path: Path) -> list[tuple[ClusterPlan, list[UnitReading]]]:
     """The plan of each cluster with what is read back from its files."""
     org = examine(path).org
     assert org is not None
-    _, snapshot = snapshots({}, generate(org))
+    _, snapshot = snapshots({}, generate(org, {}))
     assert not snapshot.diagnostics
     return [(each, units(snapshot.of(each.name, "Cohort", "ClusterQueue"))) for each in plan(org)]
 

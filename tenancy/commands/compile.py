@@ -1,0 +1,57 @@
+"""Check an organization and write the objects of every cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from tenancy.commands.findings import print_all, show, status
+from tenancy.commands.status import Status
+from tenancy.commands.where import organization, output
+from tenancy.output.write import Survey, survey, write
+from tenancy.pipeline import examine, generate
+
+
+def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, strict: bool) -> Status:
+    """Write what is not up to date, or with `check` only say what that would be."""
+    path = organization(org)
+    found = examine(path)
+    show(found, format_, stream=sys.stderr, quiet=True)
+    result = status(found.diagnostics, strict=strict)
+    if result is not Status.CLEAN or found.org is None:
+        return result
+    root = output(out, path)
+    files = generate(found.org, found.custom)
+    surveyed = survey(root, files)
+    if surveyed.refusals:
+        print_all(surveyed.refusals, None, 0, format_, stream=sys.stderr)
+        return status(surveyed.refusals)
+    return _report_stale(root, surveyed.stale) if check else _write(root, files, surveyed, format_)
+
+
+def _write(root: Path, files: dict[str, str], surveyed: Survey, format_: str) -> Status:
+    done = write(root, files, surveyed)
+    if done.diagnostics:
+        print_all(done.diagnostics, None, 0, format_, stream=sys.stderr)
+        return status(done.diagnostics)
+    unchanged = len(files) - len(done.written)
+    written = f"{len(done.written)} {_files(len(done.written))} written"
+    click.echo(f"{root}: {written}, {len(done.removed)} removed, {unchanged} unchanged", err=True)
+    return Status.CLEAN
+
+
+def _report_stale(root: Path, stale: Sequence[str]) -> Status:
+    if not stale:
+        click.echo(f"{root}: up to date", err=True)
+        return Status.CLEAN
+    for path in stale:
+        click.echo(f"stale: {root / path}", err=True)
+    click.echo(f"{len(stale)} {_files(len(stale))} not up to date; run `tenancy compile`", err=True)
+    return Status.FINDINGS
+
+
+def _files(number: int) -> str:
+    return "file" if number == 1 else "files"
