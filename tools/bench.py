@@ -3,8 +3,9 @@
     python tools/bench.py [--teams 10,100,1000,10000] [--rounds 5]
 
 Whole processes are measured in turn (first run, unchanged run, script, floor, and again), each into a fresh folder on a
-memory file system where there is one: wall time from spawn to reap, CPU time and peak memory from wait4. Ratios are
-taken round by round, so that a slow minute of the machine hits both sides. Every process finds its modules compiled, as
+memory file system where there is one: wall time from spawn to reap, CPU time and peak memory from wait4. Ratios are of
+CPU time, since every program here is one thread that waits for nothing, and wall time counts the machine's neighbours
+too; they are taken round by round, so that a slow minute hits both sides. Every process finds its modules compiled, as
 installed ones are. What the rivals do is in `bench_rivals.py`, the organizations in `bench_org.py`, the division among
 stages in `bench_stages.py`. This process stays small and imports nothing of ours: the kernel counts the parent's pages
 as a child's peak until it has started.
@@ -81,7 +82,7 @@ def main() -> int:
         firsts: dict[int, float] = {}
         for teams in map(int, options.teams.split(",")):
             runs = _measure(teams, options.rounds, Path(folder) / str(teams))
-            firsts[teams] = median(run.wall for run in runs["first"])
+            firsts[teams] = median(run.cpu for run in runs["first"])
             budgets += _of_size(teams, runs)
         if {1000, 10000} <= firsts.keys():
             budgets.append(Budget("10,000 teams / 1,000 teams", GROWTH, firsts[10000] / firsts[1000]))
@@ -130,7 +131,7 @@ def _of_size(teams: int, runs: dict[str, list[Run]]) -> list[Budget]:
 
 
 def _ratio(these: Sequence[Run], those: Sequence[Run]) -> float:
-    return median(this.wall / that.wall for this, that in zip(these, those, strict=True))
+    return median(this.cpu / that.cpu for this, that in zip(these, those, strict=True))
 
 
 def _start_up(rounds: int) -> None:

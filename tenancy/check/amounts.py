@@ -99,7 +99,7 @@ def _empty(unit: Node, flavor: Hardware, path: KeyPath) -> Finding:
     return Finding(
         EMPTY_BUDGET,
         path,
-        f"the budget of {unit.title} on {flavor.name} is empty",
+        f"the budget of `{unit.title}` on `{flavor.name}` is empty",
         f"write an amount, such as {example}; remove the line for a quota of 0 that may borrow; write "
         f"{off_text(flavor)} to keep the unit off the flavor",
         at_key=True,
@@ -110,21 +110,21 @@ def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> 
     own = [name for name in flavor.names if name not in (CPU, MEMORY)] or [CPU, MEMORY]
     board = flavor.gpu
     if flavor.is_cpu:
-        what = f"{flavor.name} is a CPU flavor without `{key}`"
+        what = f"`{flavor.name}` is a CPU flavor without `{key}`"
     elif key == GPUS:
-        what = f"all GPUs of {flavor.name} are divided, so it has no whole `{GPUS}`"
+        what = f"all GPUs of `{flavor.name}` are divided, so it has no whole `{GPUS}`"
     elif board is not None and key in board.profiles:
-        what = f"the MIG layout of {flavor.name} has no `{key}`"
+        what = f"the MIG layout of `{flavor.name}` has no `{key}`"
     elif board is not None and any(key in other.profiles for other in CATALOGUE.values()):
-        what = f"`{key}` is a MIG profile of another board than the {board.name} of {flavor.name}"
+        what = f"`{key}` is a MIG profile of another board than the {board.name} of `{flavor.name}`"
     else:
-        what = f"{flavor.name} has no resource `{key}`"
+        what = f"`{flavor.name}` has no resource `{key}`"
     related = (("the layout", (*flavor.path, "mig")),) if any(layout.profiles for layout in flavor.layouts) else ()
     return Finding(
         UNKNOWN_RESOURCE,
         path,
-        f"the budget of {unit.title}: {what}",
-        f"{nearest(key, [*own, CPU, MEMORY])}{flavor.name} has {listed(own)}",
+        f"the budget of `{unit.title}`: {what}",
+        f"{nearest(key, [*own, CPU, MEMORY])}`{flavor.name}` has {listed(own)}",
         related,
         at_key=True,
     )
@@ -139,7 +139,7 @@ def _bare(unit: Node, flavor: Hardware, path: KeyPath, value: object) -> Finding
     return Finding(
         AMOUNT_WITHOUT_RESOURCE,
         path,
-        f"{unit.title} has the bare number {value} on {flavor.name}, which {why}",
+        f"`{unit.title}` has the bare number {value} on `{flavor.name}`, which {why}",
         f"write what it counts: `{flavor.name}: {example}`",
         ((flavor.name, flavor.path),),
     )
@@ -172,7 +172,7 @@ def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> 
     return Finding(
         CPU_MEMORY_UNCOVERED,
         unit.entries[flavor.name].path,
-        f"{unit.title} has a quota of {has} on {flavor.name}, but none of {missing}",
+        f"`{unit.title}` has a quota of {has} on `{flavor.name}`, but none of {missing}",
         help_text,
         at_key=True,
     )

@@ -71,7 +71,7 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     places = largest_first(departments, flavor, "quota", resource)
     spare = f", {document.spare_nodes} of them spare" if document.spare_nodes else ""
     nodes = f"{document.nodes} nodes{spare}"
-    who = f"{departments[0].title} has a quota" if len(departments) == 1 else "the departments have quotas"
+    who = f"`{departments[0].title}` has a quota" if len(departments) == 1 else "the departments have quotas"
     hardware: tuple[tuple[str, KeyPath], ...] = (
         (f"{nodes}: {amount_of(capacity, resource)}", (*flavor.path, "nodes")),
     )
@@ -80,7 +80,7 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     return Finding(
         QUOTA_ABOVE_CAPACITY,
         places[0][1],
-        f"{who} of {amount_of(total, resource)}{following(flavor, resource)} on {flavor.name}, "
+        f"{who} of {amount_of(total, resource)}{following(flavor, resource)} on `{flavor.name}`, "
         f"{amount_of(total - capacity, resource)} more than the {amount_of(capacity, resource)} of its {nodes}",
         f"take {amount_of(total - capacity, resource)} from the departments, or add nodes",
         (*places[1:], *hardware),
@@ -135,7 +135,7 @@ def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, coun
     return Finding(
         NOT_WHOLE_NODES,
         number_path(unit, flavor, number, resource),
-        f"{unit.title} has a {number} of {amount_of(count, resource)} on {flavor.name}, which is given out in nodes "
+        f"`{unit.title}` has a {number} of {amount_of(count, resource)} on `{flavor.name}`, which is given out in nodes "
         f"of {size}",
         f"write {lower} or {upper}" if lower else f"write {upper}",
         (("whole nodes", (*flavor.path, "wholeNodes")),),
@@ -160,7 +160,7 @@ def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
                 yield Finding(
                     WHOLE_NODES_MIXED,
                     (*whole.path, "wholeNodes"),
-                    f"{units_in_words(mixed)} may use {whole.name}, in whole nodes, and {other.name}: a small job may "
+                    f"{units_in_words(mixed)} may use `{whole.name}`, in whole nodes, and {other.name}: a small job may "
                     "land on the wrong one",
                     f"write {off_text(whole)} in the budget of units (or departments) with small jobs, and "
                     f"{off_text(other)} in that of units with large ones",

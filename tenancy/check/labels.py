@@ -94,7 +94,7 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
             "write NAME or DOMAIN/NAME; letters, digits, `-`, `_` and `.`, a letter or digit at both ends, at most "
             "63 characters in NAME"
         )
-        yield Finding(LABEL_SYNTAX, path, f"{unit.title}: `{key}` is not the key of a {noun}", help_text, at_key=True)
+        yield Finding(LABEL_SYNTAX, path, f"`{unit.title}`: `{key}` is not the key of a {noun}", help_text, at_key=True)
         return
     prefix = key.rpartition("/")[0]
     if key in _SINGLE or (prefix and any(_below(prefix, each) for each in (*_OF_TOOLS, org.document.domain))):
@@ -102,7 +102,7 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
         yield Finding(
             LABEL_RESERVED,
             path,
-            f"{unit.title} sets the {noun} `{key}`, which belongs to {owner}",
+            f"`{unit.title}` sets the {noun} `{key}`, which belongs to {owner}",
             "use a key under a domain of your own, such as acme.example/team",
             at_key=True,
         )
@@ -111,7 +111,7 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
             "write letters, digits, `-`, `_` and `.`, a letter or digit at both ends, at most 63 characters; other "
             "text belongs in `annotations`"
         )
-        yield Finding(LABEL_SYNTAX, path, f"{unit.title}: `{value}` is not the value of a label", help_text)
+        yield Finding(LABEL_SYNTAX, path, f"`{unit.title}`: `{value}` is not the value of a label", help_text)
 
 
 def words(org: Org) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ def _reserved_above_quota(unit: Node, flavor: Hardware, resource: str) -> Findin
     return Finding(
         RESERVED_ABOVE_QUOTA,
         number_path(unit, flavor, "reserved", resource),
-        f"{unit.title} reserves {amount_of(reserved, resource)} on {flavor.name}, more than its "
+        f"`{unit.title}` reserves {amount_of(reserved, resource)} on `{flavor.name}`, more than its "
         f"{'share' if entry.share else 'quota'} of {amount_of(quota, resource)}"
         f"{derivation(unit, flavor, 'quota', resource)}",
         f"reserve at most {amount_of(quota, resource)}, or raise the quota to {amount_of(reserved, resource)}",
@@ -97,7 +97,7 @@ def _quota_above_limit(unit: Node, flavor: Hardware, resource: str) -> Finding:
     return Finding(
         QUOTA_ABOVE_LIMIT,
         number_path(unit, flavor, "limit", resource),
-        f"{unit.title} has a limit of {amount_of(limit, resource)} on {flavor.name}, below its quota of "
+        f"`{unit.title}` has a limit of {amount_of(limit, resource)} on `{flavor.name}`, below its quota of "
         f"{amount_of(quota, resource)}{how}",
         f"raise the limit to at least {amount_of(quota, resource)}, or lower the quota",
         (("the quota", number_path(unit, flavor, "quota", resource)),) if said else (),
@@ -130,19 +130,19 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
         return Finding(
             QUOTA_ABOVE_PARENT,
             places[0][1],
-            f"the units in {unit.title} have quotas of {together}{derived} on {flavor.name}, but {unit.title} has no "
+            f"the units in `{unit.title}` have quotas of {together}{derived} on `{flavor.name}`, but `{unit.title}` has no "
             "budget for it",
-            f"add {entry_text(flavor, resource, total)} to the budget of {unit.title}",
+            f"add {entry_text(flavor, resource, total)} to the budget of `{unit.title}`",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
     own = "share" if entry.share else "quota"
     return Finding(
         QUOTA_ABOVE_PARENT,
         number_path(unit, flavor, "quota", resource),
-        f"the units in {unit.title} have quotas of {together}{derived} on {flavor.name}, "
+        f"the units in `{unit.title}` have quotas of {together}{derived} on `{flavor.name}`, "
         f"{amount_of(total - quota, resource)} more than its {own} of "
         f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
-        f"take {amount_of(total - quota, resource)} from the units in {unit.title}, or raise its quota to {together}",
+        f"take {amount_of(total - quota, resource)} from the units in `{unit.title}`, or raise its quota to {together}",
         places,
     )
 
@@ -152,8 +152,8 @@ def _reserved_above_parent(unit: Node, flavor: Hardware, resource: str, total: i
     return Finding(
         RESERVED_ABOVE_PARENT,
         number_path(unit, flavor, "reserved", resource),
-        f"the units in {unit.title} reserve {amount_of(total, resource)} on {flavor.name}, more than the {own} that "
-        f"{unit.title} reserves",
+        f"the units in `{unit.title}` reserve {amount_of(total, resource)} on `{flavor.name}`, more than the {own} that "
+        f"`{unit.title}` reserves",
         f"raise it to {amount_of(total, resource)}, or leave `reserved` out: it is the sum then",
         largest_first(children, flavor, "reserved", resource),
     )
@@ -192,14 +192,14 @@ def _borrows(unit: Node, flavor: str, resource: str) -> bool:
 def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
     amount = " and ".join(amount_of(count, resource) for resource, count in left.items())
     if unit.children:
-        message = f"{unit.title} keeps {amount} on {flavor.name} that no unit in it may use: none may borrow"
+        message = f"`{unit.title}` keeps {amount} on `{flavor.name}` that no unit in it may use: none may borrow"
         help_text = (
             f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
             "`limit` at their quota"
         )
     else:
-        message = f"{unit.title} has {amount} on {flavor.name}, but no team"
-        help_text = f"add a team under `teams:` of {unit.title}, or remove the budget until there is one"
+        message = f"`{unit.title}` has {amount} on `{flavor.name}`, but no team"
+        help_text = f"add a team under `teams:` of `{unit.title}`, or remove the budget until there is one"
     return Finding(POOL_UNUSED, number_path(unit, flavor, "quota", next(iter(left))), message, help_text)
 
 

@@ -109,7 +109,7 @@ def _reach(unit: Node, flavor: Hardware, resource: str, reserves: dict[tuple[Key
 
 def _says(unit: Node, flavor: Hardware, resource: str) -> str:
     limit = unit.entries[flavor.name].amounts[resource].limit
-    return f"{unit.title} has a limit of {amount_of(limit, resource)} on {flavor.name}"
+    return f"`{unit.title}` has a limit of {amount_of(limit, resource)} on `{flavor.name}`"
 
 
 def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -> Finding:
@@ -117,15 +117,15 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
     if lender is unit:
         cause = f"it owns none of it and `borrowing: {unit.rules.borrowing}` lets it borrow nothing"
     elif holder is None or holder.parent is None:
-        cause = f"{flavor.name} has none of it outside spare nodes"
+        cause = f"`{flavor.name}` has none of it outside spare nodes"
     else:
-        cause = f"neither it nor {holder.title} has a quota of it, and nobody else may lend it any"
+        cause = f"neither it nor `{holder.title}` has a quota of it, and nobody else may lend it any"
     related = (("the unit above", holder.path),) if holder is not None and holder.path else ()
     return Finding(
         LIMIT_OF_NOTHING,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but {cause}",
-        f"give {unit.title} a quota on {flavor.name}, let it borrow from the organization (`borrowing: "
+        f"give `{unit.title}` a quota on `{flavor.name}`, let it borrow from the organization (`borrowing: "
         "organization`), or remove the limit",
         related,
     )
@@ -133,9 +133,9 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
 
 def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) -> Finding:
     lent = amount_of(lender.entries[flavor.name].amounts[resource].quota, resource)
-    whose = "its quota" if lender is unit else f"the quota of {lender.title}"
+    whose = "its quota" if lender is unit else f"the quota of `{lender.title}`"
     related = (
-        () if lender is unit else ((f"the quota of {lender.title}", number_path(lender, flavor, "quota", resource)),)
+        () if lender is unit else ((f"the quota of `{lender.title}`", number_path(lender, flavor, "quota", resource)),)
     )
     where = _origin(unit)
     return Finding(
@@ -164,10 +164,10 @@ def _beyond_parent(unit: Node, flavor: Hardware, resource: str) -> Finding:
     assert parent is not None
     above = amount_of(parent.entries[flavor.name].amounts[resource].limit, resource)
     if parent.parent is None:
-        whose, related = f"what {flavor.name} has without its spare nodes", ("its nodes", (*flavor.path, "nodes"))
+        whose, related = f"what `{flavor.name}` has without its spare nodes", ("its nodes", (*flavor.path, "nodes"))
     else:
         explicit = resource in parent.entries[flavor.name].written.get("limit", {})
-        whose = f"the limit of {parent.title}"
+        whose = f"the limit of `{parent.title}`"
         related = (whose, number_path(parent, flavor, "limit" if explicit else "quota", resource))
     return Finding(
         LIMIT_ABOVE_PARENT,

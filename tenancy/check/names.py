@@ -82,7 +82,7 @@ def syntax(org: Org) -> Iterator[Finding]:
         elif isinstance(unit.document, Team | Project):
             namespace = unit.document.namespace
             if namespace is not None and not is_dns_label(namespace):
-                yield _bad_name((*unit.path, "namespace"), f"the namespace of {unit.title}", namespace, at_key=False)
+                yield _bad_name((*unit.path, "namespace"), f"the namespace of `{unit.title}`", namespace, at_key=False)
 
 
 def _bad_name(path: KeyPath, what: str, name: str, *, at_key: bool = True) -> Finding:
@@ -110,7 +110,7 @@ def lengths(org: Org) -> Iterator[Finding]:
         yield Finding(
             NAME_TOO_LONG,
             unit.path,
-            f"the name of {unit.title} comes to {len(unit.queue)} characters: {unit.queue}",
+            f"the name of `{unit.title}` comes to {len(unit.queue)} characters: {unit.queue}",
             shorter,
             at_key=True,
         )
@@ -133,9 +133,9 @@ def ambiguous(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAME_AMBIGUOUS,
                 unit.path,
-                f"{other.title} and {unit.title} are both called {unit.queue} once their names are joined",
+                f"`{other.title}` and `{unit.title}` are both called {unit.queue} once their names are joined",
                 "rename one of them",
-                ((f"the other one, {other.title}", other.path),),
+                ((f"the other one, `{other.title}`", other.path),),
                 at_key=True,
             )
 
@@ -158,7 +158,7 @@ def of_organization(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAME_OF_ORGANIZATION,
                 unit.path,
-                f"{unit.title} has the name of the organization, {org.document.name}",
+                f"`{unit.title}` has the name of the organization, {org.document.name}",
                 "rename one of them",
                 (("the organization", ("name",)),),
                 at_key=True,

@@ -65,7 +65,7 @@ def namespace_names(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAMESPACE_WITH_PROJECTS,
                 (*unit.path, "namespace"),
-                f"{unit.title} has the namespace {unit.document.namespace}, but its projects have namespaces of their "
+                f"`{unit.title}` has the namespace {unit.document.namespace}, but its projects have namespaces of their "
                 "own",
                 "remove it, or write `namespace` in one of the projects",
                 (("its projects", (*unit.path, "projects")),),
@@ -100,7 +100,7 @@ def _reserved(name: str, node: Node) -> Finding:
     return Finding(
         NAMESPACE_RESERVED,
         path,
-        f"{node.title} would have the namespace {name}, which is not for tenants",
+        f"`{node.title}` would have the namespace {name}, which is not for tenants",
         f"{how}write another name: `namespace: {node.names[-1]}-jobs`",
         at_key=at_key,
     )
@@ -108,11 +108,11 @@ def _reserved(name: str, node: Node) -> Finding:
 
 def _twice(name: str, nodes: list[Node]) -> Finding:
     path, at_key = _namespace_place(nodes[-1])
-    others = tuple((f"{node.title} has it too", _namespace_place(node)[0]) for node in nodes[:-1][:RELATED_AT_MOST])
+    others = tuple((f"`{node.title}` has it too", _namespace_place(node)[0]) for node in nodes[:-1][:RELATED_AT_MOST])
     return Finding(
         NAMESPACE_TWICE,
         path,
-        f"{nodes[-1].title} has the namespace {name}, which {nodes[0].title} has already",
+        f"`{nodes[-1].title}` has the namespace {name}, which `{nodes[0].title}` has already",
         "give one of them another name with `namespace:`",
         others,
         at_key=at_key,

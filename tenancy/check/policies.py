@@ -145,7 +145,7 @@ def gang_not_at_organization(org: Org) -> Iterator[Finding]:
             yield Finding(
                 GANG_NOT_AT_ORGANIZATION,
                 (*unit.path, "policy", "gang"),
-                f"{unit.title} has a gang policy of its own",
+                f"`{unit.title}` has a gang policy of its own",
                 "write `gang` under the `policy` of the organization, where it holds for all",
                 at_key=True,
             )

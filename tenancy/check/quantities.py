@@ -102,7 +102,7 @@ def _amounts(unit: Node, flavor: Hardware, number: str, path: KeyPath, value: An
         if each == SHARE:
             yield _misplaced(unit, flavor, number, key, at)
         elif resource is not None:
-            what = f"the {number} of {unit.title} on {flavor.name}"
+            what = f"the {number} of `{unit.title}` on `{flavor.name}`"
             yield from _judge(at, each, resource, what, gpus=key in (None, GPUS))
 
 
@@ -111,7 +111,7 @@ def _misplaced(unit: Node, flavor: Hardware, number: str, key: str | None, path:
     return Finding(
         SHARE_MISPLACED,
         path,
-        f"{unit.title} has `share` as {where} on {flavor.name}",
+        f"`{unit.title}` has `share` as {where} on `{flavor.name}`",
         f"write a number here; a share of the parent's quota is `{flavor.name}: share`, or `{flavor.name}: {{quota: "
         "share, limit: NUMBER}`",
     )
@@ -123,13 +123,13 @@ def unit_quantities(org: Org) -> Iterator[Finding]:
         if unit.document is None:
             continue
         for name, value in unit.document.storage.items():
-            yield from _judge((*unit.path, "storage", name), value, "storage", f"the storage of {unit.title}")
+            yield from _judge((*unit.path, "storage", name), value, "storage", f"the storage of `{unit.title}`")
         if "limits" not in unit.document.model_fields_set:
             continue
         for key, pairs in (("objects", unit.document.limits.objects), ("container", unit.document.limits.container)):
             for name, value in pairs.items():
                 path = (*unit.path, "limits", key, name)
-                yield from _judge(path, value, name, f"limits.{key}.{name} of {unit.title}")
+                yield from _judge(path, value, name, f"limits.{key}.{name} of `{unit.title}`")
 
 
 def _judge(
@@ -156,7 +156,7 @@ def capacity_sums(org: Org) -> Iterator[Finding]:
                 yield Finding(
                     SUM_OVERFLOW,
                     (*flavor.path, "nodes"),
-                    f"{flavor.nodes} nodes of {flavor.name} have more {key_of(flavor, resource)} together than "
+                    f"{flavor.nodes} nodes of `{flavor.name}` have more {key_of(flavor, resource)} together than "
                     "Kubernetes can count (2^63 - 1 base units)",
                     "correct the number of nodes or the size of one",
                 )

@@ -86,7 +86,7 @@ def flavors(org: Org) -> Iterator[Finding]:
             yield Finding(
                 UNKNOWN_FLAVOR,
                 (*unit.path, "budget", name),
-                f"{unit.title} has a budget on {name}, which is not a flavor",
+                f"`{unit.title}` has a budget on {name}, which is not a flavor",
                 f"{nearest(name, known)}the flavors are {listed(sorted(known)[:10])}",
                 at_key=True,
             )
@@ -130,7 +130,7 @@ def services(org: Org) -> Iterator[Finding]:
             yield Finding(
                 UNKNOWN_SERVICE,
                 (*unit.path, "network", "egress", "services", index),
-                f"{unit.title} connects to `{text}`, which is {'no NAMESPACE/APP:PORT' if inline else 'not declared'}",
+                f"`{unit.title}` connects to `{text}`, which is {'no NAMESPACE/APP:PORT' if inline else 'not declared'}",
                 f"{nearest(text, list(network.services))}write NAMESPACE/APP:PORT, such as storage/minio:9000, or the "
                 f"name of a service under `network.services` of the organization{known}",
             )
@@ -152,9 +152,9 @@ def accounts(org: Org) -> Iterator[Finding]:
                 yield Finding(
                     UNKNOWN_SERVICE_ACCOUNT,
                     path,
-                    f"{who} gives access to `{namespace}/{account}`, but {node.title} declares no such service account",
+                    f"{who} gives access to `{namespace}/{account}`, but `{node.title}` declares no such service account",
                     f"{nearest(account, sorted(declared))}declare it: `access: {{serviceAccounts: [{account}]}}` in "
-                    f"{node.title}",
+                    f"`{node.title}`",
                     (("the unit of that namespace", node.path),),
                 )
         elif namespace not in outside and not org.left_out:

@@ -59,13 +59,13 @@ def _share_path(unit: Node, flavor: Hardware) -> KeyPath:
 def _without_quota(parent: Node, flavor: Hardware, sharers: list[Node]) -> Finding:
     first, *rest = sharers
     if parent.parent is None:
-        message = f"{first.title} wants a share of {flavor.name}, which has nothing to split without its spare nodes"
-        help_text, related = f"add nodes to {flavor.name}, or remove the share", ("its nodes", (*flavor.path, "nodes"))
+        message = f"`{first.title}` wants a share of `{flavor.name}`, which has nothing to split without its spare nodes"
+        help_text, related = f"add nodes to `{flavor.name}`, or remove the share", ("its nodes", (*flavor.path, "nodes"))
     else:
-        message = f"{first.title} wants a share of {flavor.name}, but {parent.title} has no quota of it"
-        help_text = f"give {parent.title} a budget of {flavor.name}, or write a number instead of `share`"
+        message = f"`{first.title}` wants a share of `{flavor.name}`, but `{parent.title}` has no quota of it"
+        help_text = f"give `{parent.title}` a budget of `{flavor.name}`, or write a number instead of `share`"
         related = ("the unit above", number_path(parent, flavor, "quota", flavor.mains[0]))
-    others = tuple((f"{child.title} as well", _share_path(child, flavor)) for child in rest[:3])
+    others = tuple((f"`{child.title}` as well", _share_path(child, flavor)) for child in rest[:3])
     return Finding(SHARE_WITHOUT_QUOTA, _share_path(first, flavor), message, help_text, (related, *others))
 
 
@@ -73,7 +73,7 @@ def _without_weight(unit: Node, flavor: Hardware) -> Finding:
     return Finding(
         SHARE_WITHOUT_WEIGHT,
         _share_path(unit, flavor),
-        f"{unit.title} wants a share of {flavor.name} but has the weight 0",
+        f"`{unit.title}` wants a share of `{flavor.name}` but has the weight 0",
         f"give it a weight above 0, or write the quota as a number ({entry_text(flavor, flavor.mains[0], 0)} for none)",
         (("its weight", (*unit.path, "weight")),),
     )
@@ -90,10 +90,10 @@ def _of_nothing(parent: Node, unit: Node, flavor: Hardware, children: list[Node]
     yield Finding(
         SHARE_OF_NOTHING,
         _share_path(unit, flavor),
-        f"the share of {unit.title} on {flavor.name} is 0: fixed quotas take {amount_of(taken, main)} of the "
+        f"the share of `{unit.title}` on `{flavor.name}` is 0: fixed quotas take {amount_of(taken, main)} of the "
         f"{amount_of(quota, main)} of {whose}, and its siblings' weights or its own limit leave it nothing of the rest"
         if taken < quota
-        else f"the share of {unit.title} on {flavor.name} is 0: fixed quotas take all {amount_of(quota, main)} of "
+        else f"the share of `{unit.title}` on `{flavor.name}` is 0: fixed quotas take all {amount_of(quota, main)} of "
         f"{whose}",
         "lower a fixed quota, or write a number instead of `share`",
         largest_first(fixed, flavor, "quota", main),

@@ -65,20 +65,20 @@ def _weights_of(parent: Node) -> Iterator[Finding]:
             (*zeros[1].path, "weight"),
             f"{units_in_words(zeros)} have the weight 0 and may borrow",
             "give all but one of them a small weight such as 0.01, or `policy: {borrowing: none}`",
-            tuple((f"{child.title} as well", (*child.path, "weight")) for child in (zeros[0], *zeros[2:4])),
+            tuple((f"`{child.title}` as well", (*child.path, "weight")) for child in (zeros[0], *zeros[2:4])),
         )
     elif zeros:
         yield Finding(
             ZERO_WEIGHT,
             (*zeros[0].path, "weight"),
-            f"{zeros[0].title} has the weight 0 and may borrow",
+            f"`{zeros[0].title}` has the weight 0 and may borrow",
             "give it a small weight such as 0.01, or `policy: {borrowing: none}` if it is not to borrow",
         )
     if least is not None and most is not None and _weight(most) / _weight(least) > LARGEST_RATIO:
         yield Finding(
             WEIGHT_RATIO,
             (*least.path, "weight"),
-            f"{least.title} has the weight {_weight(least):g}, its sibling {most.name} {_weight(most):g}",
+            f"`{least.title}` has the weight {_weight(least):g}, its sibling {most.name} {_weight(most):g}",
             "keep the weights of siblings within 1 to 1000",
             (("the other weight", (*most.path, "weight")),),
         )

@@ -106,7 +106,7 @@ def largest_first(
     amounts = [(getattr(unit.entries[flavor.name].amounts[resource], number), unit) for unit in units]
     amounts = sorted((pair for pair in amounts if pair[0]), key=lambda pair: (-pair[0], pair[1].names))
     shown = [
-        (f"{unit.title}: {amount_of(count, resource)}", number_path(unit, flavor, number, resource))
+        (f"`{unit.title}`: {amount_of(count, resource)}", number_path(unit, flavor, number, resource))
         for count, unit in amounts[:RELATED_AT_MOST]
     ]
     if len(amounts) > len(shown):

@@ -82,7 +82,7 @@ UNPRINTABLE = _error(
 EMPTY = _error(
     "yaml-empty",
     "File without content",
-    "An empty file is more often a failed write or a bad merge than a wish.",
+    "An empty file is more often a failed write or a bad merge than what somebody meant.",
 )
 ROOT = _error(
     "yaml-root",
@@ -97,7 +97,7 @@ COMPLEX_KEY = _error(
 NULL_KEY = _error(
     "yaml-null-key",
     "Empty or null key",
-    "YAML readers disagree whether this key is the word or no value at all; mostly the name was forgotten.",
+    "YAML readers disagree whether such a key is the word or no value at all; most often the name was forgotten.",
 )
 DEPTH = _error(
     "yaml-depth",
@@ -138,7 +138,7 @@ UNREADABLE = _error(
 API_VERSION = _error(
     "departments-api-version",
     "Departments file with another apiVersion",
-    "The apiVersion fixes what the keys mean; another one may mean something else by the same words.",
+    "The apiVersion fixes what the keys mean; under another one the same words may mean something else.",
 )
 KIND = _error(
     "departments-kind",
@@ -183,7 +183,7 @@ FILE_CONTENT = _error(
 PARENT_MISSING = _error(
     "department-parent-missing",
     "Parent department does not exist",
-    "The departments of the file would hang in the air: no budget above them, no quota to share.",
+    "The departments of the file would belong nowhere, with no quota above them to divide.",
 )
 PARENT_CONFLICT = _error(
     "department-parent-conflict",
@@ -198,7 +198,7 @@ CYCLE = _error(
 DUPLICATE = _error(
     "department-duplicate",
     "Department defined twice",
-    "Two files would fight over one queue; which budget holds would depend on the order of files.",
+    "Both would be one queue; which budget it gets would depend on the order of the files.",
 )
 
 RULES: tuple[Rule, ...] = (
@@ -243,46 +243,51 @@ RULES: tuple[Rule, ...] = (
 COULD_NOT_CHECK: frozenset[str] = frozenset({ORG_MISSING.code, UNREADABLE.code})
 """Codes after which the organization counts as not checked at all: exit status 3."""
 
-_FITS_NOWHERE: Final = "A line fits none of the mappings and lists around it."
-_INDENT: Final = "Indent it exactly like the lines it belongs to; look for a stray bracket or `-`."
+_FITS_NOWHERE: Final = "the line fits none of the mappings and lists around it"
+_INDENT: Final = "indent it exactly like the lines it belongs to; look for a stray bracket or `-`"
 SYNTAX_EXPLAINED: Final[tuple[tuple[Rule, str, str, str], ...]] = (
     (
         SYNTAX,
         "mapping values are not allowed",
-        "There is a second `: ` where only one value fits.",
-        "Quote a value that contains `: `, and indent a key like the keys beside it.",
+        "there is a second `: ` where only one value fits",
+        "quote a value that contains `: `, and indent a key like the keys beside it",
     ),
-    (SYNTAX, "could not find expected ':'", "A key has no colon.", "Write `key: value`, with a space after the colon."),
-    (SYNTAX, "expected ',' or", "A bracket is not closed, or a comma is missing.", "Close the bracket."),
-    (SYNTAX, "unexpected end of stream", "A quote is not closed.", "Write the closing quote."),
-    (SYNTAX, "unexpected document separator", "A quote is not closed.", "Write the closing quote."),
-    (SYNTAX, "cannot start any token", "A value begins with a character that YAML reserves.", "Quote the value."),
-    (SYNTAX, "expected alphabetic or numeric", "Plain text cannot begin with `*` or `&`.", "Quote the value."),
+    (SYNTAX, "could not find expected ':'", "a key has no colon", "write `key: value`, with a space after the colon"),
+    (
+        SYNTAX,
+        "expected ',' or",
+        "a bracket is not closed, or a comma is missing",
+        "close the bracket, or write the comma",
+    ),
+    (SYNTAX, "unexpected end of stream", "a quote is not closed", "write the closing quote"),
+    (SYNTAX, "unexpected document separator", "a quote is not closed", "write the closing quote"),
+    (SYNTAX, "cannot start any token", "a value begins with a character that YAML reserves", "quote the value"),
+    (SYNTAX, "expected alphabetic or numeric", "plain text cannot begin with `*` or `&`", "quote the value"),
     (
         SYNTAX,
         "unknown escape character",
-        "A backslash in double quotes escapes nothing.",
-        "Use single quotes, or write the backslash twice.",
+        "a backslash in double quotes escapes nothing",
+        "use single quotes, or write the backslash twice",
     ),
     (
         SYNTAX,
         "block sequence entries are not allowed",
-        "A list item stands where no list can begin.",
-        "Begin the list on a line of its own below its key.",
+        "a list item stands where no list can begin",
+        "begin the list on a line of its own below its key",
     ),
-    (SYNTAX, "expected '-' indicator", "A line does not belong to the list around it.", "Begin the line with `- `."),
+    (SYNTAX, "expected '-' indicator", "the line does not belong to the list around it", "begin the line with `- `"),
     (
         SYNTAX,
         "expected <document start>",
-        "A line is indented less than the first one.",
-        "Begin all keys of the top level in the same column.",
+        "the line is indented less than the first one",
+        "begin all keys of the top level in the same column",
     ),
     (SYNTAX, "expected key", _FITS_NOWHERE, _INDENT),
     (SYNTAX, "expected <block end>", _FITS_NOWHERE, _INDENT),
-    (DEPTH, "maximum nesting", "The value is nested too deep.", "Look for brackets that were never closed."),
-    (VERSION, "incompatible YAML", "The file declares a YAML version other than 1.2.", "Delete the `%YAML` line."),
-    (TAB, "tab character", "A tab is used for indentation.", "Indent with spaces."),
-    (TAG, "undefined tag handle", "A tag is not allowed.", "Leave the tag out."),
+    (DEPTH, "maximum nesting", "the value is nested too deep", "look for brackets that were never closed"),
+    (VERSION, "incompatible YAML", "the file declares a YAML version other than 1.2", "delete the `%YAML` line"),
+    (TAB, "tab character", "a tab is used for indentation", "indent with spaces"),
+    (TAG, "undefined tag handle", "a tag is not allowed", "remove the tag"),
 )
 """The rule that part of the parser's words stands for, what it means, and what to do; the first that fits counts."""
 
@@ -295,16 +300,16 @@ def syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> Diagnostic:
     indentation = line[: len(line) - len(line.lstrip(" \t"))]
     if "\t" in indentation:
         place = Place(file, number + 1, indentation.index("\t") + 1, number + 1, len(indentation) + 1)
-        message, help_ = "A tab is used for indentation.", "Indent with spaces."
+        message, help_ = "a tab is used for indentation", "indent with spaces"
         return Diagnostic(rule=TAB, message=message, place=place, help=help_)
     if mark and line[mark.column : mark.column + 1] == ":" and line[: mark.column].rstrip()[-1:] in ("", "{", ","):
-        place, help_ = _point(file, mark), "Write a name before the colon."
-        return Diagnostic(rule=NULL_KEY, message="A value has no key.", place=place, help=help_)
+        place, help_ = _point(file, mark), "write a name before the colon"
+        return Diagnostic(rule=NULL_KEY, message="a value has no key", place=place, help=help_)
     for rule, words, message, help_ in SYNTAX_EXPLAINED:
         if words in problem:
             opened = error.context_mark if "not closed" in message else None
             return Diagnostic(rule=rule, message=message, place=_point(file, opened or mark), help=help_)
-    message = f"The YAML parser {' '.join(filter(None, (problem, error.context)))}."
+    message = f"this is not YAML: {' '.join(filter(None, (problem, error.context)))}"
     return Diagnostic(rule=SYNTAX, message=message, place=_point(file, mark))
 
 
@@ -318,10 +323,10 @@ def unprintable(error: Exception, text: str, file: str) -> Diagnostic:
     """The first character that YAML does not allow; libyaml itself gives its byte and not its line."""
     found = _UNPRINTABLE.search(text)
     if found is None:
-        return Diagnostic(rule=SYNTAX, message=f"The YAML parser gave up: {error}.", place=Place(file))
+        return Diagnostic(rule=SYNTAX, message=f"this is not YAML: {error}", place=Place(file))
     line, column = line_and_column(text[: found.start()])
-    message = f"The character U+{ord(found[0]):04X} is not allowed in YAML."
-    help_ = 'Delete it, or write it as an escape in double quotes, such as "\\x07".'
+    message = f"the character U+{ord(found[0]):04X} is not allowed in YAML"
+    help_ = 'delete it, or write it as an escape in double quotes, such as "\\x07"'
     place = Place(file, line, column, line, column + 1)
     return Diagnostic(rule=UNPRINTABLE, message=message, place=place, help=help_)
 
@@ -331,7 +336,7 @@ def decoded(data: bytes, file: str, limit: int) -> tuple[str, Diagnostic | None]
     if len(data) > limit:
         return "", too_large(file, limit)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(data) > 1 and (data[0] == 0) != (data[1] == 0)):
-        message, help_ = "The file is UTF-16.", "Save the file as UTF-8."
+        message, help_ = "the file is UTF-16", "save the file as UTF-8"
         return "", Diagnostic(rule=UTF16, message=message, place=Place(file), help=help_)
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
@@ -340,19 +345,21 @@ def decoded(data: bytes, file: str, limit: int) -> tuple[str, Diagnostic | None]
         line, column = line_and_column(data[: error.start].decode())
         place, message = (
             Place(file, line, column, line, column + 1),
-            f"The byte 0x{data[error.start]:02X} is not UTF-8.",
+            f"the byte 0x{data[error.start]:02X} is not UTF-8",
         )
-        problem = Diagnostic(rule=NOT_UTF8, message=message, place=place, help="Save the file as UTF-8.")
+        problem = Diagnostic(rule=NOT_UTF8, message=message, place=place, help="save the file as UTF-8")
         return data.decode(errors="replace"), problem
 
 
 def unreadable(file: str, reason: str) -> Diagnostic:
-    return Diagnostic(rule=UNREADABLE, message=f"{file} cannot be read: {reason}.", place=Place(file))
+    return Diagnostic(
+        rule=UNREADABLE, message=f"`{file}` cannot be read: {reason[:1].lower()}{reason[1:]}", place=Place(file)
+    )
 
 
 def too_large(file: str, limit: int) -> Diagnostic:
     """`limit` is in bytes."""
-    message, help_ = f"The file is larger than {limit // 1024 // 1024} MiB.", "Write a file per department."
+    message, help_ = f"the file is larger than {limit // 1024 // 1024} MiB", "write a file for each department"
     return Diagnostic(rule=SIZE, message=message, place=Place(file), help=help_)
 
 
@@ -369,4 +376,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     similar = islice((each for each in known if abs(len(each) - len(word)) <= 4), 1000)
     near = difflib.get_close_matches(word, similar, n=1)
-    return f"Did you mean `{near[0]}`?" if near else ""
+    return f"did you mean `{near[0]}`?" if near else ""

@@ -17,7 +17,10 @@ Raw: TypeAlias = Any
 
 
 class Mark(NamedTuple):
-    """The span of one entry of a container; numbers count from 0 as libyaml does. In a list the key's span is the value's."""
+    """The span of one entry of a container; numbers count from 0 as libyaml does.
+
+    In a list the key's span is the value's.
+    """
 
     file: int
     key_line: int
@@ -56,7 +59,7 @@ class Sources:
         return self._place(path, of_key=True)
 
     def value(self, path: KeyPath) -> Place:
-        """The span of the value at `path`; of its key where the value is a mapping or a list, which has no span to underline."""
+        """The span of the value at `path`; of its key where the value is a mapping or a list, which no span underlines."""
         return self._place(path, of_key=False)
 
     def line(self, file: str, number: int) -> str | None:

@@ -181,20 +181,24 @@ def _reserve(node: Node, flavor: Hardware) -> None:
 
 
 def _place(org: Org) -> None:
-    """Decide in which clusters each unit has a queue: where it, a unit above or a unit below has a budget."""
+    """Decide in which clusters each unit has a queue: where it, a unit above or a unit below has a budget.
+
+    A unit without any budget around it is wherever the unit above it is, in the end everywhere.
+    """
     everywhere = frozenset(org.document.clusters)
+    org.root.clusters = everywhere
     if len(everywhere) <= 1:
-        for unit in (org.root, *org.units):
+        for unit in org.units:
             unit.clusters = everywhere
         return
-    org.root.clusters = everywhere
     for unit in org.units:
-        unit.clusters = _own_clusters(org, unit) | (
-            unit.parent.clusters if unit.parent and unit.parent.parent else frozenset()
-        )
+        above = unit.parent.clusters if unit.parent and unit.parent is not org.root else frozenset()
+        unit.clusters = _own_clusters(org, unit) | above
     for unit in reversed(org.units):
         if unit.parent is not None:
             unit.parent.clusters |= unit.clusters
+    for unit in org.units:
+        unit.clusters = unit.clusters or (unit.parent.clusters if unit.parent else everywhere)
 
 
 def _own_clusters(org: Org, unit: Node) -> frozenset[str]:

@@ -197,7 +197,9 @@ class Organization(Document):
     policy: Policy = Field(Policy(), description="Defaults of all units.")
     departments: dict[str, Department] = Field(description="Departments by name.")
     access: PlatformAccess = Field(PlatformAccess(), description="Who runs the platform, and who audits it.")
-    network: Network = Field(Network(), description="Shared services and what policies must know of the clusters' networks.")
+    network: Network = Field(
+        Network(), description="Shared services and what policies must know of the clusters' networks."
+    )
     gitops: GitOps | None = Field(None, description="Where out/ lives; without it no Argo CD objects are written.")
 
 

@@ -56,23 +56,25 @@ def no_start(gpu: Gpu, request: Request) -> Refusal:
         reason = f"{memory}, but the instances need {compute} of {grid.compute} compute slices"
     else:
         reason = f"{memory}, but not from the units where these profiles may start"
-    starts = "; ".join(f"{profile.name} at {_listed(profile.starts)}" for profile, _ in request)
-    return Refusal(RefusalKind.NO_START, f"{reason} of {gpu.name}", help=f"Allowed starts: {starts}.")
+    starts = "; ".join(f"`{profile.name}` at {', '.join(map(str, profile.starts))}" for profile, _ in request)
+    return Refusal(
+        RefusalKind.NO_START,
+        f"{reason} of `{gpu.name}`",
+        help=f"take fewer or other profiles: each starts at a fixed memory unit ({starts})",
+    )
 
 
 def _refusals(gpu: Gpu, layout: Mapping[str, int]) -> Iterator[Refusal]:
     if gpu.grid is None:
-        yield Refusal(RefusalKind.NO_MIG, f"{gpu.name} cannot be divided by MIG", help="Remove the MIG layout.")
+        yield Refusal(RefusalKind.NO_MIG, f"`{gpu.name}` cannot be divided by MIG", help="remove the MIG layout")
         return
     for name, count in layout.items():
         if name not in gpu.profiles:
             yield _unknown(gpu, name)
         elif count < 0:
-            yield Refusal(RefusalKind.NEGATIVE_COUNT, f"{name}: {count} is not a count", name, "Write 0 or more.")
+            yield Refusal(RefusalKind.NEGATIVE_COUNT, f"`{name}: {count}` is not a count", name, "write 0 or more")
     if not any(layout.values()):
-        yield Refusal(
-            RefusalKind.EMPTY, "the layout holds no instance", help="Name a profile, or leave the layout out."
-        )
+        yield Refusal(RefusalKind.EMPTY, "the layout holds no instance", help="name a profile, or remove the layout")
     request = tuple((profile, layout[name]) for name, profile in gpu.profiles.items() if layout.get(name, 0) > 0)
     yield from _over_maximum(gpu, request)
     yield from _over_memory(gpu, gpu.grid, request)
@@ -82,16 +84,20 @@ def _refusals(gpu: Gpu, layout: Mapping[str, int]) -> Iterator[Refusal]:
 def _over_maximum(gpu: Gpu, request: Request) -> Iterator[Refusal]:
     for profile, count in request:
         if count > profile.maximum:
-            reason = f"{count} x {profile.name}: {gpu.name} holds at most {profile.maximum}"
-            yield Refusal(RefusalKind.OVER_MAXIMUM, reason, profile.name, f"Ask for {profile.maximum} or fewer.")
+            reason = f"`{profile.name}: {count}`, but `{gpu.name}` holds at most {profile.maximum}"
+            yield Refusal(RefusalKind.OVER_MAXIMUM, reason, profile.name, f"write {profile.maximum} or less")
 
 
 def _over_memory(gpu: Gpu, grid: Grid, request: Request) -> Iterator[Refusal]:
     needed = _memory(request)
     if needed > grid.units:
-        sizes = " + ".join(f"{count} x {profile.name} ({profile.size} each)" for profile, count in request)
-        reason = f"no room left: the layout needs {needed} of {grid.units} memory units of {gpu.name}"
-        yield Refusal(RefusalKind.NO_MEMORY, reason, help=f"Units: {sizes}.")
+        sizes = " + ".join(f"{count} x {profile.size} (`{profile.name}`)" for profile, count in request)
+        reason = f"the layout needs {needed} memory units, but `{gpu.name}` has {grid.units}"
+        yield Refusal(
+            RefusalKind.NO_MEMORY,
+            reason,
+            help=f"take fewer or smaller instances: {sizes} = {needed}, at most {grid.units}",
+        )
 
 
 def _over_engines(gpu: Gpu, grid: Grid, request: Request) -> Iterator[Refusal]:
@@ -102,24 +108,24 @@ def _over_engines(gpu: Gpu, grid: Grid, request: Request) -> Iterator[Refusal]:
     # An instance that owns the whole line is refused for its memory first, so only shared engines are left here.
     for engine, needed, available in demands:
         if needed > available:
-            reason = f"the instances take {needed} of {available} {engine} of {gpu.name}"
+            reason = f"the instances take {needed} {engine}, but `{gpu.name}` has {available}"
             yield Refusal(RefusalKind.ENGINES, reason, help=_engine_help(gpu))
 
 
 def _engine_help(gpu: Gpu) -> str:
     without = [name for name in gpu.profiles if name.endswith("-me")]
-    beside = f", and beside +me.all only {_listed(without)}" if without else ""
-    return f"Keep at most one profile with media extensions (+me){beside}."
+    beside = f", and beside `+me.all` only {_listed(without)}" if without else ""
+    return f"keep at most one profile with media extensions (`+me`){beside}"
 
 
 def _unknown(gpu: Gpu, name: str) -> Refusal:
     if found := _COMPUTE_INSTANCE.fullmatch(name):
-        reason = f"{name} names a compute instance, which the device plugin never offers as a resource"
-        help_ = f"Use the GPU instance {found['instance']}."
+        reason = f"`{name}` names a compute instance, which the device plugin never offers as a resource"
+        help_ = f"write the GPU instance `{found['instance']}`"
         return Refusal(RefusalKind.COMPUTE_INSTANCE, reason, name, help_)
-    reason = f"{name} is not a MIG profile of {gpu.name}"
+    reason = f"`{name}` is not a MIG profile of `{gpu.name}`"
     if others := models_with(name):
-        reason += f"; it is one of {_listed(others)}"
+        reason += f", but of {_listed(others)}"
     return Refusal(RefusalKind.UNKNOWN_PROFILE, reason, name, _spelling_help(gpu, name))
 
 
@@ -128,8 +134,8 @@ def _spelling_help(gpu: Gpu, name: str) -> str:
     resource = MIG_RESOURCE_PREFIX + name.lower().removeprefix("nvidia.com/").removeprefix("mig-").replace("+", ".")
     for profile in gpu.profiles.values():
         if profile.resource == resource:
-            return f"Write {profile.name}."
-    return f"Nearest on {gpu.name}: {_listed(_nearest(gpu, name))}."
+            return f"write `{profile.name}`"
+    return f"write a profile of `{gpu.name}`, the nearest of which are {_listed(_nearest(gpu, name))}"
 
 
 def _nearest(gpu: Gpu, name: str) -> list[str]:
@@ -149,5 +155,7 @@ def _compute(request: Request) -> int:
     return sum(count * profile.compute for profile, count in request)
 
 
-def _listed(values: tuple[object, ...] | list[str]) -> str:
-    return ", ".join(map(str, values))
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    """Names in backticks as people list them."""
+    quoted = [f"`{name}`" for name in names]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else quoted[0]

@@ -21,7 +21,7 @@ from tenancy.model.rules import EMPTY_VALUE, MISSING_KEY, OUT_OF_RANGE, UNKNOWN_
 from tenancy.model.schema import keys_at
 
 _NOUNS = {
-    "string_type": "a text",
+    "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
@@ -42,6 +42,13 @@ _ROOT: Mapping[str, Any] = {
 _FLAVOR: Mapping[str, Any] = {"nodes": 0, "node": {"cpu": 0, "memory": 0}}
 """Stand-ins for what an organization and a flavor must say, so that one bad value does not hide all other findings."""
 
+_BOUNDS = {
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "finite_number": "a number that is not infinite",
+}
+"""What to write where a number is out of its bounds, by pydantic's type of error."""
+_BOUNDS_LOST = "a value that docs/language.md allows here"
 _MAY_BE_NULL: KeyPath = ("network", "dns", "nodeLocal")
 _ROUNDS = 20
 """A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
@@ -164,8 +171,17 @@ def _explain(
         return _unknown_value(details, path, sources), path, {path}
     if kind in _NOUNS:
         return _wrong_type(_NOUNS[kind], _value_at(tree, path), path, sources), path, {path}
-    message = f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}: {_lower(details['msg'])}"
-    return _diagnostic(OUT_OF_RANGE, message, sources.value(path)), path, {path}
+    return _out_of_range(details, path, tree, sources), path, {path}
+
+
+def _out_of_range(details: ErrorDetails, path: KeyPath, tree: Raw, sources: Sources) -> Diagnostic:
+    bounds = details.get("ctx", {})
+    message, help_text = f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}", f"write {_BOUNDS_LOST}"
+    if details["type"] in _BOUNDS:
+        help_text = f"write {_BOUNDS[details['type']].format(**bounds)}"
+    elif details["type"] == "too_short":
+        message, help_text = f"`{_dotted(path)}` is an empty list", f"name at least {bounds['min_length']}"
+    return _diagnostic(OUT_OF_RANGE, message, sources.value(path), help=help_text)
 
 
 def _has_stand_in(path: KeyPath) -> bool:
@@ -189,7 +205,7 @@ def _missing(path: KeyPath, sources: Sources) -> Diagnostic:
 def _unknown_key(path: KeyPath, sources: Sources) -> tuple[Diagnostic, str | None]:
     known = keys_at(path[:-1])
     nearest = next(iter(get_close_matches(str(path[-1]), known, 1, 0.6)), None)
-    help_text = f"did you mean `{nearest}`?" if nearest else f"known here: {', '.join(sorted(known))}"
+    help_text = f"did you mean `{nearest}`?" if nearest else f"the keys here are {_choices(sorted(known), 'and')}"
     where = f"`{_dotted(path[:-1])}`" if path[:-1] else "the organization"
     message = f"unknown key `{path[-1]}` in {where}"
     return _diagnostic(UNKNOWN_KEY, message, sources.key(path), help=help_text), nearest
@@ -200,12 +216,12 @@ def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Di
     given = details["input"]
     choices = [choice.strip("' ") for choice in allowed.replace(" or ", ", ").split(",")]
     nearest = next(iter(get_close_matches(str(given), choices, 1, 0.6)), None)
-    hint = f"did you mean `{nearest}`? " if nearest else ""
+    hint = f"did you mean `{nearest}`? write " if nearest else "write "
     return _diagnostic(
         UNKNOWN_VALUE,
         f"`{_dotted(path)}` cannot be {_shown(given)}",
         sources.value(path),
-        help=f"{hint}allowed: {', '.join(choices)}",
+        help=f"{hint}{_choices(choices, 'or')}",
     )
 
 
@@ -215,10 +231,10 @@ def _wrong_type(wanted: str, given: Any, path: KeyPath, sources: Sources) -> Dia
         hint = "write a mapping from names: `NAME: {}`" if isinstance(given, list) else "write keys below it, or `{}`"
     elif wanted == "a whole number" and isinstance(given, str) and given.strip().isdecimal():
         hint = f"leave out the quotes: {given.strip()}"
-    elif wanted == "a text" and isinstance(given, int | float):
-        hint = f'quote it: "{_spelling(path, sources) or given}"'
+    elif wanted == "text" and isinstance(given, int | float):
+        hint = f'write "{_spelling(path, sources) or given}", with quotes'
     elif wanted == "a list":
-        hint = f"write a list: [{given}]"
+        hint = f"write a list: `[{given}]`"
     return _diagnostic(
         WRONG_TYPE, f"`{_dotted(path)}` must be {wanted}, not {_shown(given)}", sources.value(path), help=hint
     )
@@ -250,8 +266,10 @@ def _shown(value: Any) -> str:
     return f"`{text if len(text) <= 60 else text[:57] + '…'}`"
 
 
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def _choices(names: list[str], last: str) -> str:
+    """Names in backticks as people list them."""
+    quoted = [f"`{name}`" for name in names]
+    return f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if len(quoted) > 1 else quoted[0] if quoted else "none"
 
 
 def _value_at(tree: Raw, path: KeyPath) -> Any:

@@ -34,13 +34,13 @@ UNKNOWN_VALUE: Final = Rule(
     "unknown-value",
     Severity.ERROR,
     "A value that is not one of the allowed ones",
-    "The API server refuses unknown policy values, or a default would silently take their place.",
+    "Nothing else has a meaning here; a default in its place would decide what somebody meant to say.",
 )
 OUT_OF_RANGE: Final = Rule(
     "out-of-range",
     Severity.ERROR,
     "A number or a list outside its bounds",
-    "No cluster can have such a value, so what follows from it would be wrong as well.",
+    "Nothing real has such a value, so every number that follows from it would be wrong as well.",
 )
 
 RULES: Final = (UNKNOWN_KEY, MISSING_KEY, WRONG_TYPE, EMPTY_VALUE, UNKNOWN_VALUE, OUT_OF_RANGE)

@@ -41,4 +41,4 @@ def out(root: Path, generated: Mapping[str, str]) -> Against:
 def _unreadable(root: Path, path: str, error: OSError | UnicodeDecodeError) -> Diagnostic:
     if isinstance(error, OSError):
         return rules.unreadable(root, path, error)
-    return rules.refusal(rules.UNREADABLE, root, path, f"{path} is not UTF-8")
+    return rules.refusal(rules.UNREADABLE, root, path, f"`{path}` is not UTF-8")

@@ -88,7 +88,7 @@ def _list(entries: Iterable[tuple[int, str]], *, repeats: bool) -> Listing:
         if fault := path_fault(path):
             faults.append(Fault(number, f"lists the path {path!r}, which {fault}"))
         elif path in digests and not repeats:
-            faults.append(Fault(number, f"lists {path} twice"))
+            faults.append(Fault(number, f"lists `{path}` twice"))
         elif digest not in (known := digests.get(path, ())):
             digests[path] = (*known, digest)
     return Listing(digests, tuple(faults))

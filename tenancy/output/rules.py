@@ -73,8 +73,8 @@ RULES: tuple[Rule, ...] = (EDITED, FOREIGN, LOCK, PATH, CLASH, SYMLINK, OBSTRUCT
 COULD_NOT_CHECK: frozenset[str] = frozenset({UNREADABLE.code, UNWRITABLE.code})
 """Codes after which nothing is known about the output: exit status 3, never "clean" and never "findings"."""
 
-_MOVE = "Move it out of the way, or delete it if nobody needs it, and compile again."
-_GIT = "`git restore --source=HEAD --staged --worktree {root}` takes committed output and lock; then compile again."
+_MOVE = "move it out of the way, or delete it if nobody needs it, and compile again"
+_GIT = "`git restore --source=HEAD --staged --worktree {root}` takes committed output and lock; then compile again"
 
 
 def refusal(rule: Rule, root: Path, path: str, message: str, *, line: int = 1, help: str = _MOVE) -> Diagnostic:
@@ -88,37 +88,47 @@ def edited(root: Path, path: str, *, generated: bool) -> Diagnostic:
     """A listed file with a content that no run wrote; `generated` if one is still generated at its path."""
     what = "would be overwritten" if generated else "is no longer generated and would be deleted"
     advice = (
-        "Say it in org/ (or in a template of org/templates), delete the file and compile again. After a git merge: "
+        "say it in org/ (or in a template of org/templates), delete the file and compile again; after a git merge, "
     )
-    message = f"{path} was changed by something else than tenancy and {what}"
+    message = f"`{path}` was changed by something else than tenancy and {what}"
     return refusal(EDITED, root, path, message, help=advice + _GIT.format(root=root.as_posix()))
 
 
 def foreign(root: Path, path: str) -> Diagnostic:
     """A file that is not listed at a path where another content is generated."""
     return refusal(
-        FOREIGN, root, path, f"{path} is not in tenancy.lock and holds something else than what is generated"
+        FOREIGN, root, path, f"`{path}` is not in tenancy.lock and holds something else than what is generated"
     )
 
 
 def untrusted(root: Path, path: str, line: int, fault: str) -> Diagnostic:
     """A lock or a journal with a fault at a line."""
-    advice = _GIT.format(root=root.as_posix()) + " Without git, delete the list and the generated files."
-    return refusal(LOCK, root, path, f"{path} {fault}", line=line, help=advice)
+    advice = _GIT.format(root=root.as_posix()) + ", or without git delete the list and the generated files first"
+    return refusal(LOCK, root, path, f"`{path}` {fault}", line=line, help=advice)
 
 
 def unreadable(root: Path, path: str, error: OSError) -> Diagnostic:
     """What the system said about opening `path`; a symbolic link that was not followed is a refusal of its own."""
     if error.errno in (errno.ELOOP, errno.EMLINK):
-        return refusal(SYMLINK, root, path, f"{path} is a symbolic link")
+        return refusal(SYMLINK, root, path, f"`{path}` is a symbolic link")
     if error.errno == errno.ENOTDIR:
-        return refusal(OBSTRUCTED, root, "", f"{root} must be a folder and is not one")
-    return refusal(UNREADABLE, root, path, f"{path or root}: {error.strerror or error}", help="Make it readable.")
+        return refusal(OBSTRUCTED, root, "", f"`{root}` must be a folder and is not one")
+    return refusal(
+        UNREADABLE, root, path, f"`{path or root}` cannot be read: {_reason(error)}", help="make it readable"
+    )
 
 
 def unwritable(root: Path, error: OSError) -> Diagnostic:
     """What the system said about a write, at the file it named."""
     name = error.filename2 or error.filename
     place = Place(file=name if isinstance(name, str) else root.as_posix())
-    advice = "Make room or permit it, then compile again: the next run finishes what this one began."
-    return Diagnostic(rule=UNWRITABLE, message=error.strerror or str(error), place=place, help=advice)
+    advice = "make room or permit it, then compile again: the next run finishes what this one began"
+    return Diagnostic(
+        rule=UNWRITABLE, message=f"`{place.file}` cannot be written: {_reason(error)}", place=place, help=advice
+    )
+
+
+def _reason(error: OSError) -> str:
+    """What the system said, as a part of a sentence."""
+    said = error.strerror or str(error)
+    return said[:1].lower() + said[1:]

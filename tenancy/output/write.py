@@ -294,7 +294,7 @@ def _read(root: Path, path: str) -> bytes | Diagnostic | None:
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                return rules.refusal(rules.OBSTRUCTED, root, path, f"{path} must be a file and is not one")
+                return rules.refusal(rules.OBSTRUCTED, root, path, f"`{path}` must be a file and is not one")
             return os.read(descriptor, status.st_size)
         finally:
             os.close(descriptor)
@@ -324,7 +324,7 @@ def _folder_state(root: Path, folder: str) -> _State:
     if stat.S_ISDIR(mode):
         return _Folder.PRESENT
     rule = rules.SYMLINK if stat.S_ISLNK(mode) else rules.OBSTRUCTED
-    return rules.refusal(rule, root, folder, f"{folder or root} must be a folder and is not one")
+    return rules.refusal(rule, root, folder, f"`{folder or root}` must be a folder and is not one")
 
 
 def _listing(content: bytes | Diagnostic | None, *, repeats: bool) -> Listing | None:
@@ -343,12 +343,12 @@ def _list_refusals(
 
 
 def _path_refusals(root: Path, faults: Mapping[str, str], names: Iterable[str]) -> list[Diagnostic]:
-    advice = "Rename the unit or the template that it comes from."
+    advice = "rename the unit or the template that it comes from"
     found = []
     for path, fault in sorted(faults.items()):
         found.append(rules.refusal(rules.PATH, root, path, f"{path!r} {fault}", help=advice))
     for first, second in clashes(names):
-        message = f"{second} and {first} are one name where case does not count, or file and folder"
+        message = f"`{second}` and `{first}` are one name where case does not count, or file and folder"
         found.append(rules.refusal(rules.CLASH, root, second, message, help=advice))
     return found
 

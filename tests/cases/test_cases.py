@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,11 +58,12 @@ def test_the_order_of_keys_does_not_matter(org: Path, seed: int, tmp_path: Path)
     """The same organization with its keys shuffled compiles to the same bytes."""
     source = org / "org.yaml"
     shuffled = tmp_path / "org"
+    shutil.copytree(org, shuffled)
     for path in sorted(org.rglob("*.yaml")):
         tree = parse_yaml(path.read_text(encoding="utf-8"), 0, source.name).tree
-        copy = shuffled / path.relative_to(org)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(json.dumps(_shuffled(tree, random.Random(seed))), encoding="utf-8")
+        (shuffled / path.relative_to(org)).write_text(
+            json.dumps(_shuffled(tree, random.Random(seed))), encoding="utf-8"
+        )
     assert _compiled(shuffled) == _compiled(org)
 
 

@@ -248,7 +248,7 @@ def test_a_missing_parent_offers_the_nearest() -> None:
     assert at(found) == ("org/departments/a.yaml", 3, 9)
     assert "`research`" in found.help
     found = one(root | {"departments/a.yaml": "parent: vision\ndepartments: {x: {}}\n"}, "department-parent-missing")
-    assert found.help == "Did you mean `research/vision`?"
+    assert found.help == "did you mean `research/vision`?"
 
 
 def test_what_follows_from_a_missing_parent_is_not_repeated() -> None:
@@ -289,7 +289,7 @@ def test_a_missing_file_offers_the_nearest() -> None:
     files = {"org.yaml": ORG + "departments:\n  b: {file: departments/reserch.yaml}\n"}
     found = one(files | {"departments/research.yaml": "departments: {a: {}}\n"}, "department-file-missing")
     assert at(found) == ("org/org.yaml", 3, 13)
-    assert found.help == "Did you mean `departments/research.yaml`?"
+    assert found.help == "did you mean `departments/research.yaml`?"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_the_envelope_of_a_departments_file(text: str, code: str, line: int) -> 
 def test_an_unknown_key_offers_the_nearest() -> None:
     """A misspelt key of a departments file is reported with the key that was meant."""
     files = {"org.yaml": ORG, "departments/a.yaml": "departments: {}\nparrent: x\n"}
-    assert one(files, "departments-key").help == "Did you mean `parent`?"
+    assert one(files, "departments-key").help == "did you mean `parent`?"
 
 
 def test_departments_of_another_type_are_left_to_the_model() -> None:

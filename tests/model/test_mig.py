@@ -137,8 +137,8 @@ def test_an_unknown_profile_names_its_boards_and_the_nearest_profiles() -> None:
     refusal = refused("H100-SXM-80GB", {"3g.20gb": 1})
     assert refusal.kind is RefusalKind.UNKNOWN_PROFILE
     assert refusal.profile == "3g.20gb"
-    assert "A100-SXM4-40GB, A100-PCIE-40GB" in refusal.reason
-    assert refusal.help.startswith("Nearest on H100-SXM-80GB: 3g.40gb")
+    assert "`A100-SXM4-40GB` and `A100-PCIE-40GB`" in refusal.reason
+    assert "the nearest of which are `3g.40gb`" in refusal.help
 
 
 @pytest.mark.parametrize("written", ["1g.10gb.me", "mig-1g.10gb.me", "nvidia.com/mig-1g.10gb.me", "1G.10GB+ME"])
@@ -146,14 +146,14 @@ def test_another_spelling_is_refused_with_the_right_one(written: str) -> None:
     """The spelling of resource names is not accepted in a layout, but the help offers NVIDIA's own."""
     refusal = refused("H100-SXM-80GB", {written: 1})
     assert refusal.kind is RefusalKind.UNKNOWN_PROFILE
-    assert refusal.help == "Write 1g.10gb+me."
+    assert refusal.help == "write `1g.10gb+me`"
 
 
 def test_a_compute_instance_is_refused_with_its_gpu_instance() -> None:
     """The device plugin offers no instance whose compute part is smaller than the GPU instance."""
     refusal = refused("H100-SXM-80GB", {"1c.2g.20gb": 1})
     assert refusal.kind is RefusalKind.COMPUTE_INSTANCE
-    assert refusal.help == "Use the GPU instance 2g.20gb."
+    assert refusal.help == "write the GPU instance `2g.20gb`"
 
 
 @pytest.mark.parametrize("layout", [{}, {"1g.10gb": 0}, {"1g.10gb": 0, "3g.40gb": 0}])
@@ -177,11 +177,11 @@ def test_a_profile_counted_zero_must_still_exist() -> None:
 @pytest.mark.parametrize(
     ("gpu", "text", "words"),
     [
-        ("H100-SXM-80GB", "2*3g.40gb & 1g.10gb", "needs 9 of 8 memory units"),
+        ("H100-SXM-80GB", "2*3g.40gb & 1g.10gb", "needs 9 memory units, but `H100-SXM-80GB` has 8"),
         ("H100-SXM-80GB", "3*2g.20gb & 2*1g.10gb", "need 8 of 7 compute slices"),
         ("H100-SXM-80GB", "8*1g.10gb", "holds at most 7"),
-        ("A30", "1g.6gb+me & 2g.12gb+me", "2 of 1 OFA engines"),
-        ("RTX-PRO-6000", "1g.24gb+me.all & 3*1g.24gb", "7 of 4 NVDEC engines"),
+        ("A30", "1g.6gb+me & 2g.12gb+me", "take 2 OFA engines, but `A30` has 1"),
+        ("RTX-PRO-6000", "1g.24gb+me.all & 3*1g.24gb", "take 7 NVDEC engines, but `RTX-PRO-6000` has 4"),
     ],
 )
 def test_a_refusal_gives_the_numbers(gpu: str, text: str, words: str) -> None:

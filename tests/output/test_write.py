@@ -231,7 +231,10 @@ def test_a_full_disk_leaves_the_files_as_they_were(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(os, "write", full)
     (diagnostic,) = compiled(tmp_path, SECOND).diagnostics
-    assert (diagnostic.code, diagnostic.message) == ("output-unwritable", "No space left on device")
+    assert (diagnostic.code, diagnostic.message) == (
+        "output-unwritable",
+        f"`{diagnostic.place.file}` cannot be written: no space left on device",
+    )
     left = tree(tmp_path)
     assert left.pop(JOURNAL)
     assert left == exactly(FIRST)

@@ -31,8 +31,8 @@ class Request(NamedTuple):
     """Of each pod spec that asks for GPUs; what Kubernetes adds to every pod itself is left out."""
 
 
-def container(name: str = "main", requests: Object | None = None, **limits: object) -> Object:
-    """A container with the `requests` of its own or those that follow from its limits."""
+def container(limits: Object | None = None, *, requests: Object | None = None, name: str = "main") -> Object:
+    """A container with its limits and with requests of its own."""
     written = {key: value for key, value in (("limits", limits), ("requests", requests)) if value}
     return {"name": name, "image": "registry.example/work:1", **({"resources": written} if written else {})}
 
@@ -44,7 +44,7 @@ def spec(*containers: Object, tolerations: tuple[Object, ...] = (), **more: Any)
 
 
 def _gpus(count: object = 1, resource: str = GPU) -> Object:
-    return container(**{resource: count})
+    return container({resource: count})
 
 
 def _object(api: str, kind: str, name: str, body: Object) -> Object:
@@ -123,7 +123,7 @@ def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
 
 _FENCED = f"may tolerate {KEY}=training:NoSchedule"
 _FENCED_SLICES = f"may tolerate {KEY}=sliced:NoSchedule"
-_CPU = container(cpu="1", memory="1Gi")
+_CPU = container(requests={"cpu": "1", "memory": "1Gi"})
 _BARE = container()
 
 
@@ -165,7 +165,7 @@ REQUESTS: Final = (
     ),
     Request(
         "cpu job that asks for zero GPUs",
-        job("cpu-zero", spec(container(**{GPU: "0"}), tolerations=(TRAINING,))),
+        job("cpu-zero", spec(container({GPU: "0"}), tolerations=(TRAINING,))),
         _FENCED,
     ),
     Request(
@@ -189,20 +189,20 @@ REQUESTS: Final = (
     ),
     Request(
         "GPU job with requests beside limits",
-        job("gpu-both", spec(container(requests={GPU: 2, "cpu": 1}, **{GPU: 2}))),
+        job("gpu-both", spec(container({GPU: 2}, requests={GPU: 2, "cpu": 1}))),
         "",
         (TRAINING,),
     ),
     Request("job of MIG slices", job("mig-job", spec(_gpus(2, SLICE))), "", (SLICED,)),
     Request(
         "GPU in a second container only",
-        job("gpu-second", spec(_CPU, container("second", **{GPU: "1"}))),
+        job("gpu-second", spec(_CPU, container({GPU: "1"}, name="second"))),
         "",
         (TRAINING,),
     ),
     Request(
         "GPU in an init container only",
-        job("gpu-init", spec(_CPU, initContainers=[container("before", **{GPU: 1})])),
+        job("gpu-init", spec(_CPU, initContainers=[container({GPU: 1}, name="before")])),
         "",
         (TRAINING,),
     ),
