@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from tenancy.backend.kueue.reading import UnitReading
+from tenancy.backend.reading import UnitReading
 from tenancy.model.hardware import Hardware
 from tenancy.output.effects import Side, mains
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeAlias
 
-from tenancy.backend.kueue.reading import UnitReading, units
+from tenancy.backend import units
+from tenancy.backend.reading import UnitReading
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
 from tenancy.output.snapshot import Snapshot, Value

@@ -8,14 +8,13 @@ reserved = quota - lendingLimit, limit = quota + borrowingLimit (kueue.md 3.1).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tenancy.backend.kueue.queues import BORROWING_PREEMPTION, PREEMPTION, QUEUEING, RECLAIM, STOP
 from tenancy.backend.manifest import Object
+from tenancy.backend.reading import UnitReading
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import human, parse
-from tenancy.plan.values import Quotas
 
 _UNIT: Final = "/unit"
 """How the annotation with a unit's title ends; the domain before it is the organization's choice."""
@@ -27,28 +26,6 @@ _RULES: Final[tuple[tuple[str, tuple[str, ...], Mapping[str, str]], ...]] = (
     ("borrowing_preemption", ("preemption", "borrowWithinCohort", "policy"), BORROWING_PREEMPTION),
 )
 """Keys of the policy, the field of a ClusterQueue that each becomes, and the words of both."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitReading:
-    """A unit as its Cohort (an inner unit) or its ClusterQueue states it."""
-
-    title: str
-    """The unit's path joined by `/`; empty for the organization."""
-    queue: str
-    parent: str
-    """The name of the Cohort above; empty for the organization."""
-    inner: bool
-    shared: bool
-    """Whether it is the queue of a team's projects without budgets, which bears the team's title."""
-    quotas: Quotas
-    """In base units, as far as the object says: a queue is silent about flavors that it never reaches."""
-    weight: str
-    state: str
-    """`active`, `held` or `draining`; an inner unit is always active, since its state acts on the queues below."""
-    rules: Mapping[str, str]
-    """The policy in the words of the language; empty for an inner unit, which has none of its own."""
-    namespaces: tuple[str, ...]
 
 
 def units(objects: Iterable[Object]) -> list[UnitReading]:

@@ -85,7 +85,13 @@ def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
     deployment, stateful = f"{prefix}-deployment", f"{prefix}-statefulset"
     twice = {"replicas": 1, "template": {"spec": {"template": {"spec": work}}}}
     leader_workers = {"leaderTemplate": {"spec": _always(work)}, "workerTemplate": {"spec": _always(work)}}
-    ray_job = {"entrypoint": "python", "rayClusterSpec": _ray(work, work), "submitterPodTemplate": {"spec": work}}
+    lws = {"leaderWorkerTemplate": {"size": 2, **leader_workers}, "rolloutStrategy": {"type": "RollingUpdate"}}
+    ray_job = {
+        "entrypoint": "python",
+        "shutdownAfterJobFinishes": True,
+        "rayClusterSpec": _ray(work, work),
+        "submitterPodTemplate": {"spec": work},
+    }
 
     def training(kind: str, replicas: str, *roles: str, version: str = "v1") -> Object:
         specs = {role: {"replicas": 1, "restartPolicy": "Never", "template": {"spec": work}} for role in roles}
@@ -103,12 +109,7 @@ def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
             f"{prefix}-jobset",
             {"replicatedJobs": [{"name": "a", **twice}, {"name": "b", **twice}]},
         ),
-        _object(
-            "leaderworkerset.x-k8s.io/v1",
-            "LeaderWorkerSet",
-            f"{prefix}-lws",
-            {"leaderWorkerTemplate": {"size": 2, **leader_workers}},
-        ),
+        _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"{prefix}-lws", lws),
         training("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", version="v2beta1"),
         training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
         training("TFJob", "tfReplicaSpecs", "PS", "Worker"),

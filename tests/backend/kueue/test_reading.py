@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tenancy.backend.kueue.reading import UnitReading, units
+from tenancy.backend.kueue.reading import units
+from tenancy.backend.reading import UnitReading
 from tenancy.output.snapshot import snapshots
 from tenancy.pipeline import examine, generate
 from tenancy.plan import plan
