@@ -1,7 +1,7 @@
 """What the tool has to say about an organization, as data.
 
-A `Rule` is one thing that can be wrong, with its stable code. A `Diagnostic` is one place where it is wrong. Text, JSON,
-SARIF and the forges' formats are views of diagnostics (`tenancy.report`); no stage prints.
+A `Rule` is one thing that can be wrong, with its stable code. A `Diagnostic` is one place where it is wrong. Text,
+JSON, SARIF and the forges' formats are views of diagnostics (`tenancy.report`); no stage prints.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Severity(StrEnum):
 class Rule:
     """One thing that can be wrong.
 
-    `code` is stable, never reused, and the heading of the rule in docs/checks.md. `why` says what the scheduler, the API
-    server or a person would have suffered; it is shown with every diagnostic.
+    `code` is stable, never reused, and the heading of the rule in docs/checks.md. `why` says what the scheduler, the
+    API server or a person would have suffered; it is shown with every diagnostic.
     """
 
     code: str
@@ -59,7 +59,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """A rule broken at a place: what is wrong (`message`, with the offending value) and what to write instead (`help`)."""
+    """A rule broken at a place: what is wrong (`message`, with the value) and what to write instead (`help`)."""
 
     rule: Rule
     message: str

@@ -38,6 +38,7 @@ def test_every_code_has_a_heading() -> None:
 def test_every_rule_says_what_and_why() -> None:
     """A title without a period, and whole sentences of reason."""
     for rule in RULES:
-        assert rule.title and not rule.title.endswith("."), rule.code
+        assert rule.title, rule.code
+        assert not rule.title.endswith("."), rule.code
         assert rule.why.endswith("."), rule.code
         assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", rule.code), rule.code

@@ -34,11 +34,11 @@ def _imports(path: Path) -> Iterator[tuple[str, int, bool]]:
         for node in ast.walk(function)
     }
     for node in ast.walk(tree):
-        names = []
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        names = [each.name for each in node.names]
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"tenancy.{each.name}" for each in node.names] if node.module == "tenancy" else [node.module]
-        elif isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
+            names = [f"tenancy.{name}" for name in names] if node.module == "tenancy" else [node.module]
         for name in names:
             if name.startswith("tenancy."):
                 yield name.split(".")[1], node.lineno, id(node) in inside

@@ -1,4 +1,4 @@
-"""What a check yields: a rule, a path into the organization, and words. Places are looked up afterwards, in one piece of code."""
+"""What a check yields: a rule, a path into the organization, and words. Places are looked up here, and only here."""
 
 from __future__ import annotations
 
