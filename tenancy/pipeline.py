@@ -70,7 +70,7 @@ def examine(path: Path, today: date | None = None) -> Examined:
 def generate(org: Org, custom: Custom) -> dict[str, str]:
     """The text of every file of out/ by its path: plan, backend and render of each cluster, with `Examined.custom`.
 
-    Raises `tenancy.render.files.Nonconforming` where an object does not fit its schema.
+    Raises `tenancy.backend.manifest.Nonconforming` where an object does not fit its schema.
     """
     files: dict[str, str] = {}
     for cluster in plan(org):

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+
+class Nonconforming(Exception):
+    """Something of our own that its schema refuses: a fault of the compiler, never of the organization."""
+
+
 Object: TypeAlias = dict[str, Any]
 """A Kubernetes object as plain data."""
 

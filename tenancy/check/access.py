@@ -24,8 +24,8 @@ SUBJECT_SYSTEM: Final = Rule(
     "subject-system",
     Severity.ERROR,
     "A group or user of the cluster itself",
-    "Names that start with `system:` belong to Kubernetes: system:authenticated is everybody who has any login, "
-    "system:masters bypasses every rule. Bindings to them open the unit to the whole cluster.",
+    "Names that start with `system:` belong to Kubernetes: `system:authenticated` is everybody who has any login, "
+    "`system:masters` bypasses every rule. Bindings to them open the unit to the whole cluster.",
 )
 SUBJECT_WILDCARD: Final = Rule(
     "subject-wildcard",
@@ -79,8 +79,8 @@ def platform(org: Org) -> Iterator[Finding]:
     access = org.document.access
     for level, subjects in (("admins", access.admins), ("auditors", access.auditors)):
         if subjects:
-            yield from _subjects("platform", subjects, ("access", level))
-    yield from _levels("platform", (("admins", access.admins), ("auditors", access.auditors)), ("access",))
+            yield from _subjects("the organization", subjects, ("access", level))
+    yield from _levels("the organization", (("admins", access.admins), ("auditors", access.auditors)), ("access",))
 
 
 def units(org: Org) -> Iterator[Finding]:
@@ -91,13 +91,14 @@ def units(org: Org) -> Iterator[Finding]:
             continue
         every = [*access.admins, *access.members, *access.viewers]
         path: KeyPath = (*unit.path, "access")
+        who = f"`{unit.title}`"
         if not all(map(_PLAIN.fullmatch, every)) or len(set(every)) < len(every):
             lists = tuple((level, getattr(access, level)) for level in LEVELS)
             for level, subjects in lists:
-                yield from _subjects(unit.title, subjects, (*path, level))
-            yield from _levels(unit.title, lists, path)
+                yield from _subjects(who, subjects, (*path, level))
+            yield from _levels(who, lists, path)
         if access.service_accounts:
-            yield from _service_accounts(unit.title, access, (*path, "serviceAccounts"))
+            yield from _service_accounts(who, access, (*path, "serviceAccounts"))
 
 
 def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]:
@@ -105,16 +106,16 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
     for index, text in enumerate(subjects):
         first = seen.setdefault(text, index)
         if first != index:
-            message = f"`{who}` lists `{text}` twice as {path[-1]}"
+            message = f"{who} lists `{text}` twice as {path[-1]}"
             related = (("the first", (*path, first)),)
             yield Finding(SUBJECT_TWICE, (*path, index), message, "remove one", related)
             continue
         subject = parse_subject(text)
         if "*" in text:
             help_ = "name each subject, or a group that holds them all"
-            yield Finding(SUBJECT_WILDCARD, (*path, index), f"`{who}`: `{text}` has a wildcard", help_)
+            yield Finding(SUBJECT_WILDCARD, (*path, index), f"{who}: `{text}` has a wildcard", help_)
         elif subject is None or not _well_formed(subject):
-            message = f"`{who}`: `{text}` is not a subject"
+            message = f"{who}: `{text}` is not a subject"
             yield Finding(SUBJECT_SYNTAX, (*path, index), message, _syntax_help(text, subject))
         elif (found := _suspicious(who, text, subject, (*path, index))) is not None:
             yield found
@@ -127,7 +128,7 @@ def _well_formed(subject: Subject) -> bool:
 def _syntax_help(text: str, subject: Subject | None) -> str:
     """The nearest subject that the text may mean."""
     if subject is not None:
-        return "namespaces and service accounts have lower-case letters, digits and `-`"
+        return "write namespace and name with lower-case letters, digits and `-`"
     kind, colon, name = (part.strip() for part in text.partition(":"))
     kind = kind.lower()
     if kind == "system":
@@ -135,7 +136,7 @@ def _syntax_help(text: str, subject: Subject | None) -> str:
     if kind in ("group", "user") and name:
         return f"did you mean `{kind}:{name}`?"
     if kind in ("serviceaccount", "sa"):
-        return "a service account needs its namespace: `serviceaccount:NAMESPACE/NAME`"
+        return "write `serviceaccount:NAMESPACE/NAME`, with the namespace of the account"
     if not colon and "@" in text:
         return f"did you mean `user:{text}`? {_FORM}"
     return f"did you mean `group:{text.strip()}`? {_FORM}" if not colon and text.strip() else _FORM
@@ -144,14 +145,14 @@ def _syntax_help(text: str, subject: Subject | None) -> str:
 def _suspicious(who: str, text: str, subject: Subject, path: KeyPath) -> Finding | None:
     """A subject that can be read but names somebody else, or nobody."""
     if subject.name.startswith("system:"):
-        help_ = "name a group of your identity provider"
+        help_ = "name a group or a user of your identity provider"
         if subject.name.startswith("system:serviceaccount:"):
             namespace, _, name = subject.name.removeprefix("system:serviceaccount:").partition(":")
             help_ = f"write `serviceaccount:{namespace}/{name}`"
-        return Finding(SUBJECT_SYSTEM, path, f"`{who}`: `{text}` belongs to the cluster itself", help_)
+        return Finding(SUBJECT_SYSTEM, path, f"{who}: `{text}` belongs to the cluster itself", help_)
     if any(character.isspace() for character in subject.name):
         help_ = "write the name as it stands in the login's claims (`kubectl auth whoami` shows it)"
-        return Finding(SUBJECT_BLANK, path, f"`{who}`: `{text}` has a blank in its name", help_)
+        return Finding(SUBJECT_BLANK, path, f"{who}: `{text}` has a blank in its name", help_)
     return None
 
 
@@ -162,7 +163,7 @@ def _levels(who: str, lists: tuple[tuple[str, list[str]], ...], path: KeyPath) -
         for index, text in enumerate(subjects):
             first = highest.setdefault(text, (*path, level, index))
             if first[-2] != level:
-                message = f"`{who}`: `{text}` is among the {level} and the {first[-2]}"
+                message = f"{who}: `{text}` is among the {level} and the {first[-2]}"
                 help_ = f"remove it from {level}: the {first[-2]}' rights decide"
                 related = ((f"among the {first[-2]}", first),)
                 yield Finding(SUBJECT_AT_TWO_LEVELS, (*path, level, index), message, help_, related)
@@ -173,14 +174,14 @@ def _service_accounts(who: str, access: Access, path: KeyPath) -> Iterator[Findi
     for index, name in enumerate(access.service_accounts):
         first = seen.setdefault(name, index)
         if first != index:
-            message = f"`{who}` lists the service account `{name}` twice"
+            message = f"{who} lists the service account `{name}` twice"
             yield Finding(SUBJECT_TWICE, (*path, index), message, "remove one", (("the first", (*path, first)),))
         elif name == "default":
-            message = f"`{who}` gives the rights of members to the service account `default`"
+            message = f"{who} gives the rights of members to the service account `default`"
             yield Finding(SERVICE_ACCOUNT_DEFAULT, (*path, index), message, "name another, such as `ci`")
         elif not is_dns_label(name):
-            message = f"`{who}`: `{name}` cannot be the name of a service account"
-            help_ = "lower-case letters, digits and `-`, at most 63 characters"
+            message = f"{who}: `{name}` cannot be the name of a service account"
+            help_ = "write lower-case letters, digits and `-`, at most 63 characters"
             if parse_subject(name) is not None:
                 help_ += "; service accounts of other namespaces belong under `members`"
             yield Finding(SERVICE_ACCOUNT_NAME, (*path, index), message, help_)

@@ -14,6 +14,7 @@ from tenancy.model.document import TRIPLE, Triple
 from tenancy.model.gpus import CATALOGUE
 from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
 from tenancy.model.organization import Entry, Node, Org
+from tenancy.model.quantity import LARGEST, canonical
 
 UNKNOWN_RESOURCE: Final = Rule(
     "unknown-resource",
@@ -116,7 +117,7 @@ def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> 
     elif board is not None and key in board.profiles:
         what = f"the MIG layout of `{flavor.name}` has no `{key}`"
     elif board is not None and any(key in other.profiles for other in CATALOGUE.values()):
-        what = f"`{key}` is a MIG profile of another board than the {board.name} of `{flavor.name}`"
+        what = f"`{key}` is a MIG profile of another board than the `{board.name}` of `{flavor.name}`"
     else:
         what = f"`{flavor.name}` has no resource `{key}`"
     related = (("the layout", (*flavor.path, "mig")),) if any(layout.profiles for layout in flavor.layouts) else ()
@@ -139,9 +140,9 @@ def _bare(unit: Node, flavor: Hardware, path: KeyPath, value: object) -> Finding
     return Finding(
         AMOUNT_WITHOUT_RESOURCE,
         path,
-        f"`{unit.title}` has the bare number {value} on `{flavor.name}`, which {why}",
+        f"`{unit.title}` has the bare number `{value}` on `{flavor.name}`, which {why}",
         f"write what it counts: `{flavor.name}: {example}`",
-        ((flavor.name, flavor.path),),
+        (("the flavor", flavor.path),),
     )
 
 
@@ -164,7 +165,7 @@ def uncovered(org: Org) -> Iterator[Finding]:
 def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> Finding:
     has = listed([key_of(flavor, resource) for resource in owned])
     if flavor.is_cpu:
-        help_text = f"add `{missing}`: a node has {_ratio(flavor.node, missing)}"
+        help_text = f"add `{missing}: {_enough(unit, flavor, missing)}`: a node has {_ratio(flavor.node, missing)}"
     elif set(owned) <= {CPU, MEMORY}:
         help_text = f"add `gpus`, from which cpu and memory follow, or `{missing}`"
     else:
@@ -172,10 +173,17 @@ def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> 
     return Finding(
         CPU_MEMORY_UNCOVERED,
         unit.entries[flavor.name].path,
-        f"`{unit.title}` has a quota of {has} on `{flavor.name}`, but none of {missing}",
+        f"`{unit.title}` has a quota of {has} on `{flavor.name}`, but none of `{missing}`",
         help_text,
         at_key=True,
     )
+
+
+def _enough(unit: Node, flavor: Hardware, missing: str) -> str:
+    """As much of what is missing as stands beside the other in a node, in whole cores or GiB."""
+    other, unit_size = (MEMORY, 1000) if missing == CPU else (CPU, 1 << 30)
+    count = unit.entries[flavor.name].amounts[other].quota * flavor.node[missing] // flavor.node[other]
+    return canonical(min(max(1, round(count / unit_size)) * unit_size, LARGEST), missing)
 
 
 def _ratio(node: Mapping[str, int], missing: str) -> str:

@@ -26,14 +26,14 @@ from tenancy.model.quantity import canonical, human
 QUOTA_ABOVE_CAPACITY: Final = Rule(
     "quota-above-capacity",
     Severity.ERROR,
-    "The departments have more quota than there is hardware",
+    "Departments with more quota than there is hardware",
     "A scheduler believes the numbers: it admits jobs whose pods find no node, and reclaims for an owner what does "
     "not exist.",
 )
 DAEMONS_NOT_STATED: Final = Rule(
     "daemons-not-stated",
     Severity.NOTE,
-    "What DaemonSets use on the nodes is a guess",
+    "A guess at what DaemonSets use on the nodes",
     "Topology-aware scheduling takes the pods of DaemonSets off each node: if they use more than the guess, jobs of "
     "the default size leave the last GPU of every node unused.",
 )
@@ -46,9 +46,16 @@ NOT_WHOLE_NODES: Final = Rule(
 WHOLE_NODES_MIXED: Final = Rule(
     "whole-nodes-mixed",
     Severity.WARNING,
-    "Units reach a flavor of whole nodes and another one with the same GPU resource",
+    "Units that reach whole nodes and another flavor with the same GPU resource",
     "A job that does not name its flavor may be admitted to the whole nodes, where the policy refuses its pods if "
     "they ask for less than a node: it then holds quota and never starts.",
+)
+WHOLE_NODES_WITH_MIG: Final = Rule(
+    "whole-nodes-with-mig",
+    Severity.ERROR,
+    "Whole nodes of a flavor that is divided into slices",
+    "A budget in whole nodes counts GPUs, and a divided GPU is a number of slices: a multiple of the GPUs of a node "
+    "would be neither nodes nor what a job asks for.",
 )
 
 
@@ -82,7 +89,7 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
         places[0][1],
         f"{who} of {amount_of(total, resource)}{following(flavor, resource)} on `{flavor.name}`, "
         f"{amount_of(total - capacity, resource)} more than the {amount_of(capacity, resource)} of its {nodes}",
-        f"take {amount_of(total - capacity, resource)} from the departments, or add nodes",
+        f"take {amount_of(total - capacity, resource)} from the departments, or raise `nodes` if there are more",
         (*places[1:], *hardware),
     )
 
@@ -109,7 +116,7 @@ def daemons_not_stated(org: Org) -> Iterator[Finding]:
         yield Finding(
             DAEMONS_NOT_STATED,
             flavor.path if daemons is None else path,
-            f"{name} does not say what DaemonSets use on each node; {guess} are assumed",
+            f"flavor `{name}` does not say what DaemonSets use on each node: {guess} are assumed",
             f"write `daemons: {{{keys}}}` with what `kubectl describe node` shows for them",
             at_key=True,
         )
@@ -117,7 +124,7 @@ def daemons_not_stated(org: Org) -> Iterator[Finding]:
 
 def not_whole_nodes(org: Org) -> Iterator[Finding]:
     """Amounts of a flavor of whole nodes are multiples of a node."""
-    flavors = {name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu is not None}
+    flavors = {name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu and not _divided(f)}
     for unit in org.units if flavors else ():
         for name in unit.document.budget if unit.document is not None else ():
             flavor, entry = flavors.get(name), unit.entries.get(name)
@@ -135,17 +142,34 @@ def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, coun
     return Finding(
         NOT_WHOLE_NODES,
         number_path(unit, flavor, number, resource),
-        f"`{unit.title}` has a {number} of {amount_of(count, resource)} on `{flavor.name}`, which is given out in nodes "
-        f"of {size}",
+        f"`{unit.title}` has a {number} of {amount_of(count, resource)} on `{flavor.name}`, which is given out in "
+        f"nodes of {size}",
         f"write {lower} or {upper}" if lower else f"write {upper}",
-        (("whole nodes", (*flavor.path, "wholeNodes")),),
+        (("given out in whole nodes", (*flavor.path, "wholeNodes")),),
     )
+
+
+def whole_nodes_with_mig(org: Org) -> Iterator[Finding]:
+    """A flavor is given out in whole nodes or in slices."""
+    for flavor in org.flavors.values():
+        if flavor.whole_nodes and _divided(flavor):
+            yield Finding(
+                WHOLE_NODES_WITH_MIG,
+                (*flavor.path, "wholeNodes"),
+                f"flavor `{flavor.name}` has `wholeNodes: true` and a MIG layout",
+                "remove `wholeNodes`, or remove `mig` and give out the GPUs undivided",
+                (("the layout", (*flavor.path, "mig")),),
+            )
+
+
+def _divided(flavor: Hardware) -> bool:
+    return any(layout.profiles for layout in flavor.layouts)
 
 
 def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
     """A unit that reaches whole nodes reaches no other flavor with the same GPU resource in that cluster."""
     flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
-    for whole in flavors:
+    for whole in (flavor for flavor in flavors if not _divided(flavor)):
         others = [
             other
             for other in flavors
@@ -160,8 +184,8 @@ def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
                 yield Finding(
                     WHOLE_NODES_MIXED,
                     (*whole.path, "wholeNodes"),
-                    f"{units_in_words(mixed)} may use `{whole.name}`, in whole nodes, and {other.name}: a small job may "
-                    "land on the wrong one",
+                    f"{units_in_words(mixed)} may use `{whole.name}`, in whole nodes, and `{other.name}`: a small job "
+                    "may land on the wrong one",
                     f"write {off_text(whole)} in the budget of units (or departments) with small jobs, and "
                     f"{off_text(other)} in that of units with large ones",
                     (("the other flavor", other.path),),
@@ -172,11 +196,13 @@ RULES: Final = (
     QUOTA_ABOVE_CAPACITY,
     DAEMONS_NOT_STATED,
     NOT_WHOLE_NODES,
+    WHOLE_NODES_WITH_MIG,
     WHOLE_NODES_MIXED,
 )
 CHECKS: Final[tuple[Check, ...]] = (
     quota_above_capacity,
     daemons_not_stated,
     not_whole_nodes,
+    whole_nodes_with_mig,
     whole_nodes_mixed,
 )

@@ -58,7 +58,7 @@ def last_day(text: str) -> date | None:
 
 def _expired(unit: Node, day: date, today: date) -> Finding:
     days = (today - day).days
-    message = f"`{unit.title}` expired {day.isoformat()}, {days} {'day' if days == 1 else 'days'} ago"
+    message = f"`{unit.title}` expired on {day.isoformat()}, {days} {'day' if days == 1 else 'days'} ago"
     if unit.state == "draining":
         help_ = "remove the unit once its jobs have ended, or set a later day"
     else:

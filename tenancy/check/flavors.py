@@ -10,14 +10,14 @@ from tenancy.check.syntax import is_label_key, is_label_value, listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.gpus import CATALOGUE
-from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, HOSTNAME, MEMORY, Hardware, amount
+from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, HOSTNAME, MEMORY, Hardware, Layout, amount
 from tenancy.model.organization import Org
-from tenancy.model.quantity import human
+from tenancy.model.quantity import canonical, human
 
 FLAVORS_OVERLAP: Final = Rule(
     "flavors-overlap",
     Severity.ERROR,
-    "Two flavors select the same nodes",
+    "Two flavors of the same nodes",
     "Kueue does not notice that two flavors count one node: it admits jobs for both, and the later ones hold "
     "quota for GPUs that are taken (kueue#6586, #10659).",
 )
@@ -50,24 +50,25 @@ SPARE_NODES: Final = Rule(
     "spare-nodes",
     Severity.ERROR,
     "As many spare nodes as there are nodes",
-    "Spare nodes are kept out of budgets. With all of them spare nothing is left to promise.",
+    "Spare nodes are kept out of budgets, and any node may be one of them: with as many spare nodes as there are, "
+    "nothing is left to promise.",
 )
 FLAVOR_WITHOUT_NODES: Final = Rule(
     "flavor-without-nodes",
     Severity.WARNING,
     "A flavor without nodes",
-    "Nothing can be promised on it; it only makes every queue longer.",
+    "Nothing can be promised on it, and every queue that may borrow lists it for nothing.",
 )
 NODE_BELOW_DAEMONS: Final = Rule(
     "node-below-daemons",
     Severity.ERROR,
-    "DaemonSets use the whole node",
+    "DaemonSets that use the whole node",
     "What DaemonSets use is taken off every node. When nothing is left, no job can ever start there.",
 )
 PER_GPU_ABOVE_NODE: Final = Rule(
     "per-gpu-above-node",
     Severity.WARNING,
-    "The cpu or memory that follows one GPU does not fit as often as there are GPUs",
+    "More cpu or memory for each GPU than the node has",
     "Jobs that take what follows their GPUs fill a node before its last GPU is used; that GPU stays idle.",
 )
 
@@ -112,14 +113,41 @@ def nodes(org: Org) -> Iterator[Finding]:
             continue
         if flavor.spare_nodes and flavor.spare_nodes >= flavor.nodes:
             message = f"flavor `{name}` keeps {flavor.spare_nodes} of its {flavor.nodes} nodes spare"
-            yield Finding(SPARE_NODES, (*path, "spareNodes"), message, f"write less than `nodes: {flavor.nodes}`")
-        elif flavor.nodes == 0:
+            yield Finding(
+                SPARE_NODES,
+                (*path, "spareNodes"),
+                message,
+                f"write a number below {flavor.nodes}, the `nodes` of the flavor",
+            )
+        elif (few := _all_spare(org, name)) is not None:
+            message = (
+                f"flavor `{name}` keeps {flavor.spare_nodes} nodes spare, which is all {few.nodes} nodes of entry "
+                f"{int(few.path[-1]) + 1} of `mig`"
+            )
+            help_ = f"write a number below {few.nodes}, or give the entry more than {flavor.spare_nodes} nodes"
+            related = (("the layout", few.path),)
+            yield Finding(SPARE_NODES, (*path, "spareNodes"), message, help_, related)
+        elif flavor.nodes == 0 and not _promised(org, name):
             message = f"flavor `{name}` has no nodes"
             yield Finding(
                 FLAVOR_WITHOUT_NODES, (*path, "nodes"), message, "remove the flavor until its nodes are there"
             )
         for resource in (CPU, MEMORY):
             yield from _size(org, name, flavor, resource)
+
+
+def _all_spare(org: Org, name: str) -> Layout | None:
+    """A layout whose nodes may all be the lost ones, so that nothing can be promised of its slices."""
+    document, layouts = org.document.flavors[name], org.flavors[name].layouts
+    if not document.spare_nodes or not isinstance(document.mig, list) or org.hides(("flavors", name, "mig")):
+        return None
+    return next((layout for layout in layouts if 0 < layout.nodes <= document.spare_nodes), None)
+
+
+def _promised(org: Org, name: str) -> bool:
+    """Whether some department has a quota on the flavor, which is a finding of its own where there are no nodes."""
+    entries = [department.entries[name] for department in org.root.children]
+    return any(entry.share or any(quota.quota for quota in entry.amounts.values()) for entry in entries)
 
 
 def _nested(flavor: Hardware, other: Hardware) -> bool:
@@ -155,7 +183,7 @@ def _label(org: Org, name: str, flavor: Flavor, key: str, value: str) -> Finding
         return Finding(LABEL_SYNTAX, path, message, help_, at_key=True)
     if not is_label_value(value):
         message = f"flavor `{name}`: `{value}` is not the value of a label"
-        return Finding(LABEL_SYNTAX, path, message, "letters, digits, `-`, `_` and `.`, at most 63 characters")
+        return Finding(LABEL_SYNTAX, path, message, "write letters, digits, `-`, `_` and `.`, at most 63 characters")
     if key == HOSTNAME and flavor.nodes > 1:
         message = f"flavor `{name}`: only one of its {flavor.nodes} nodes has the host name `{value}`"
         return Finding(LABEL_NO_NODE, path, message, "select by a label that all nodes of the flavor have")
@@ -207,7 +235,8 @@ def _size(org: Org, name: str, flavor: Flavor, resource: str) -> Iterator[Findin
             f"flavor `{name}`: {human(each, resource)} for each of {gpus} GPUs come to {human(each * gpus, resource)}, "
             f"but the node has {human(left, resource)} left for jobs"
         )
-        help_ = f"write {human(left // gpus, resource)} or less, or leave it out"
+        fits = canonical(left // gpus, resource)
+        help_ = f"write `{resource}: {fits}` or less, or remove it: it is then what the node has for each GPU"
         yield Finding(PER_GPU_ABOVE_NODE, ("flavors", name, "perGpu", resource), message, help_)
 
 

@@ -25,7 +25,7 @@ UNKNOWN_GPU: Final = Rule(
 GPUS_PER_NODE_MISSING: Final = Rule(
     "gpus-per-node-missing",
     Severity.ERROR,
-    "A GPU flavor does not say how many GPUs a node has",
+    "A GPU flavor without the number of GPUs in a node",
     "The flavor would count no GPU at all: every budget on it would be above what the hardware has.",
 )
 GPUS_ON_CPU_FLAVOR: Final = Rule(
@@ -199,7 +199,7 @@ def _shares(org: Org, name: str, flavor: Flavor, parts: list[dict[str, int]], pa
         of = f"a node has {whole} GPUs" if share == "gpus" else f"the flavor has {whole} nodes"
         message = f"flavor `{name}`: the MIG layouts cover {total} {'GPUs' if share == 'gpus' else share}, but {of}"
         shares = " + ".join(str(part[share]) for part in parts)
-        help_ = f"{share}: {shares} = {total}; make the sum {whole}. An entry without profiles keeps whole GPUs"
+        help_ = f"make `{share}` of the entries ({shares}) come to {whole}; an entry without profiles keeps whole GPUs"
         yield Finding(MIG_SHARES, path, message, help_, at_key=True)
 
 

@@ -93,15 +93,15 @@ def priorities(org: Org) -> Iterator[Finding]:
     for name, value in org.document.priorities.items():
         path = ("priorities", name)
         if not SMALLEST <= value <= LARGEST:
-            message = f"priority `{name}` is {value}"
+            message = f"priority `{name}` is `{value}`, which is out of range"
             yield Finding(PRIORITY_RANGE, path, message, f"write a number from {SMALLEST} to {LARGEST}")
         if name.startswith("system-") or len(name) > 63 or not is_dns_subdomain(name):
             message = f"`{name}` cannot be the name of a priority"
-            help_ = "lower-case letters, digits, `-` and `.`, at most 63 characters, not starting with `system-`"
+            help_ = "write lower-case letters, digits, `-` and `.`, at most 63 characters, not starting with `system-`"
             yield Finding(PRIORITY_NAME, path, message, help_, at_key=True)
         if name == "default":
-            message = "the priority `default` will be given to jobs that name none"
-            yield Finding(PRIORITY_DEFAULT, path, message, "call it otherwise, such as `standard`", at_key=True)
+            message = "priority `default` will be given to jobs that name none"
+            yield Finding(PRIORITY_DEFAULT, path, message, "give it another name, such as `standard`", at_key=True)
 
 
 def _flavors(cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
@@ -149,7 +149,7 @@ def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Fin
         unit, reached = max(over, key=lambda each: each[1])
         queues = "1 queue uses" if len(over) == 1 else f"{len(over)} queues use"
         message = f"{queues} more than {MOST_IN_STATUS} flavors of cluster `{cluster}`"
-        help_ = 'write `kueue: "0.19"`, run 0.17.5 or later, or let units not borrow every flavor'
+        help_ = 'write `kueue: "0.19"`, make sure that 0.17.5 or later runs, or let units not borrow every flavor'
         path = ("clusters", cluster, "versions", "kueue")
         yield Finding(KUEUE_STATUS, path, message, help_, ((f"this unit uses {reached}", unit.path),))
 

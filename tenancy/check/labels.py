@@ -41,8 +41,8 @@ CONTROL_CHARACTERS: Final = Rule(
     "control-characters",
     Severity.ERROR,
     "Characters that are not shown",
-    "They break lines in reports, or turn the direction of the text around so that a reviewer reads something else "
-    "than what is there.",
+    "Such characters break lines in reports, or turn the direction of the text around so that a reviewer reads "
+    "something else than what is there.",
 )
 
 RESERVED_DOMAINS: Final = ("kubernetes.io", "k8s.io", "nvidia.com", "kueue.x-k8s.io", "x-k8s.io", "volcano.sh")
@@ -63,13 +63,13 @@ def domain(org: Org) -> Iterator[Finding]:
     """The domain is a DNS subdomain of the organization's own."""
     said = org.document.domain
     if not is_dns_subdomain(said):
-        help_text = "write a DNS name in lower case without `/`, such as gpu.acme.example"
+        help_text = "write a DNS name in lower case without `/`, such as `gpu.acme.example`"
         yield Finding(DOMAIN_SYNTAX, ("domain",), f"`{said}` is not a DNS name", help_text)
         return
     owner = next((each for each in RESERVED_DOMAINS if _below(said, each)), None)
     if owner is not None:
-        help_text = "write a DNS name of your own, such as gpu.acme.example, or leave it out: tenancy.internal"
-        yield Finding(DOMAIN_RESERVED, ("domain",), f"the domain {said} belongs to {owner}", help_text)
+        help_text = "write a DNS name of your own, such as `gpu.acme.example`, or remove `domain` (`tenancy.internal`)"
+        yield Finding(DOMAIN_RESERVED, ("domain",), f"the domain `{said}` belongs to `{owner}`", help_text)
 
 
 def _below(name: str, domain_: str) -> bool:
@@ -98,12 +98,12 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
         return
     prefix = key.rpartition("/")[0]
     if key in _SINGLE or (prefix and any(_below(prefix, each) for each in (*_OF_TOOLS, org.document.domain))):
-        owner = "this tool" if key == _SINGLE[0] or _below(prefix, org.document.domain) else prefix
+        owner = "this tool" if key == _SINGLE[0] or _below(prefix, org.document.domain) else f"`{prefix or key}`"
         yield Finding(
             LABEL_RESERVED,
             path,
             f"`{unit.title}` sets the {noun} `{key}`, which belongs to {owner}",
-            "use a key under a domain of your own, such as acme.example/team",
+            "use a key under a domain of your own, such as `acme.example/team`",
             at_key=True,
         )
     if kind == "labels" and not is_label_value(value):
@@ -139,8 +139,8 @@ def _hidden(path: KeyPath, title: str, text: str) -> Iterator[Finding]:
         yield Finding(
             CONTROL_CHARACTERS,
             path,
-            f"`{path[-1]}` of {title} has the character U+{ord(found):04X} in it",
-            "write it in one line, without control characters",
+            f"`{path[-1]}` of `{title}` contains the character U+{ord(found):04X}",
+            "delete the character",
         )
 
 

@@ -24,34 +24,34 @@ from tenancy.model.organization import Node, Org
 RESERVED_ABOVE_QUOTA: Final = Rule(
     "reserved-above-quota",
     Severity.ERROR,
-    "More is reserved than the unit's quota",
+    "A reserve above the unit's quota",
     "Kueue refuses a lendingLimit (quota less reserved) below zero, and a queue cannot keep what it does not own.",
 )
 QUOTA_ABOVE_LIMIT: Final = Rule(
     "quota-above-limit",
     Severity.ERROR,
-    "The quota is above the unit's own limit",
+    "A quota above the unit's own limit",
     "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of "
     "the quota could never be used.",
 )
 QUOTA_ABOVE_PARENT: Final = Rule(
     "quota-above-parent",
     Severity.ERROR,
-    "The units below have more quota than the unit has",
+    "Units with more quota than the unit above them",
     "Kueue accepts it and adds the children up: the same GPUs would be promised twice, and under load somebody's "
     "quota does not come back.",
 )
 RESERVED_ABOVE_PARENT: Final = Rule(
     "reserved-above-parent",
     Severity.ERROR,
-    "The units below reserve more than the unit does",
+    "Units that reserve more than the unit above them",
     "What the children never lend is already kept from everybody else; a smaller number above them would promise the "
     "neighbours GPUs that they cannot get.",
 )
 POOL_UNUSED: Final = Rule(
     "pool-unused",
     Severity.WARNING,
-    "No unit below may use what the unit keeps",
+    "A pool that no unit below may use",
     "The part of a quota that is not handed on is a pool for the units below; where none of them may borrow, it "
     "stands idle or serves other departments only.",
 )
@@ -130,8 +130,8 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
         return Finding(
             QUOTA_ABOVE_PARENT,
             places[0][1],
-            f"the units in `{unit.title}` have quotas of {together}{derived} on `{flavor.name}`, but `{unit.title}` has no "
-            "budget for it",
+            f"the units in `{unit.title}` have quotas of {together}{derived} on `{flavor.name}`, but "
+            f"`{unit.title}` has no budget for it",
             f"add {entry_text(flavor, resource, total)} to the budget of `{unit.title}`",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
@@ -152,18 +152,18 @@ def _reserved_above_parent(unit: Node, flavor: Hardware, resource: str, total: i
     return Finding(
         RESERVED_ABOVE_PARENT,
         number_path(unit, flavor, "reserved", resource),
-        f"the units in `{unit.title}` reserve {amount_of(total, resource)} on `{flavor.name}`, more than the {own} that "
-        f"`{unit.title}` reserves",
-        f"raise it to {amount_of(total, resource)}, or leave `reserved` out: it is the sum then",
+        f"the units in `{unit.title}` reserve {amount_of(total, resource)} on `{flavor.name}`, more than the {own} "
+        f"that `{unit.title}` reserves",
+        f"raise it to {amount_of(total, resource)}, or leave `reserved` out: it is then the sum",
         largest_first(children, flavor, "reserved", resource),
     )
 
 
 def pool_unused(org: Org) -> Iterator[Finding]:
-    """Somebody below may use what a department does not hand on."""
+    """Somebody below may use what a department, or a team of budgeted projects, does not hand on."""
     flavors = comparable(org)
     for unit in org.units:
-        if unit.kind != "department" or unit.document is None:
+        if unit.document is None or not _keeps_pool(unit):
             continue
         for name in unit.document.budget:
             flavor, entry = flavors.get(name), unit.entries.get(name)
@@ -179,6 +179,13 @@ def pool_unused(org: Org) -> Iterator[Finding]:
                 yield _unused(unit, flavor, left)
 
 
+def _keeps_pool(unit: Node) -> bool:
+    """Whether what the unit does not hand on is no queue's: a team with a project without a budget has one for it."""
+    if unit.kind == "team":
+        return bool(unit.children) and all(child.document and child.document.budget for child in unit.children)
+    return unit.kind == "department"
+
+
 def _kept(unit: Node, flavor: str, resource: str) -> int:
     handed = sum(child.entries[flavor].amounts[resource].quota for child in unit.children)
     return unit.entries[flavor].amounts[resource].quota - handed
@@ -192,7 +199,7 @@ def _borrows(unit: Node, flavor: str, resource: str) -> bool:
 def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
     amount = " and ".join(amount_of(count, resource) for resource, count in left.items())
     if unit.children:
-        message = f"`{unit.title}` keeps {amount} on `{flavor.name}` that no unit in it may use: none may borrow"
+        message = f"`{unit.title}` keeps {amount} on `{flavor.name}` that no unit in it may use, since none may borrow"
         help_text = (
             f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
             "`limit` at their quota"

@@ -33,7 +33,7 @@ LIMIT_UNREACHABLE: Final = Rule(
 LIMIT_OF_NOTHING: Final = Rule(
     "limit-of-nothing",
     Severity.ERROR,
-    "A limit on a flavor of which the unit can get nothing",
+    "A limit on a flavor that the unit can get nothing of",
     "The unit owns none of it and nobody may lend it any: a job for this flavor would wait for ever.",
 )
 
@@ -141,8 +141,8 @@ def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) ->
     return Finding(
         LIMIT_ABOVE_BORROWING,
         number_path(unit, flavor, "limit", resource),
-        f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use {whose} of {lent} at "
-        "most",
+        f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use no more than "
+        f"{whose}: {lent}",
         f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: {{borrowing: "
         "organization}`",
         (*related, ("the policy", where)) if where else related,
@@ -183,7 +183,7 @@ def _beyond_reach(unit: Node, flavor: Hardware, resource: str, reach: int) -> Fi
     return Finding(
         LIMIT_UNREACHABLE,
         number_path(unit, flavor, "limit", resource),
-        f"{_says(unit, flavor, resource)}, but can reach {amount_of(reach, resource)} only: others reserve the rest",
+        f"{_says(unit, flavor, resource)}, but can reach only {amount_of(reach, resource)}: others reserve the rest",
         f"write a limit of at most {amount_of(reach, resource)}, or reserve less elsewhere",
         largest_first(siblings, flavor, "reserved", resource),
     )

@@ -43,7 +43,7 @@ NO_CLUSTERS: Final = Rule(
     "no-clusters",
     Severity.ERROR,
     "An organization without a cluster",
-    "There is nothing to compile for.",
+    "Every flavor and every queue belongs to a cluster: there is nothing to compile.",
 )
 NO_FLAVORS: Final = Rule(
     "no-flavors",
@@ -55,7 +55,7 @@ NO_DEPARTMENTS: Final = Rule(
     "no-departments",
     Severity.WARNING,
     "An organization without a department",
-    "Nobody could run anything.",
+    "Queues and namespaces belong to departments: nobody could run anything.",
 )
 
 _LONGEST = 63
@@ -87,7 +87,7 @@ def syntax(org: Org) -> Iterator[Finding]:
 
 def _bad_name(path: KeyPath, what: str, name: str, *, at_key: bool = True) -> Finding:
     meant = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_LONGEST].strip("-")
-    hint = f"write `{meant}`: " if meant and meant != name else ""
+    hint = f"write `{meant}`: " if meant and meant != name else "write "
     return Finding(
         NAME_SYNTAX,
         path,
@@ -106,11 +106,15 @@ def lengths(org: Org) -> Iterator[Finding]:
         if len(parent) > _LONGEST:
             continue
         room = _LONGEST - len(parent) - 1
-        shorter = "shorten a name above it" if room < 1 else f"a name of at most {room} characters fits below {parent}"
+        shorter = (
+            "shorten a name above it"
+            if room < 1
+            else f"write a name of at most {room} characters, or a shorter one above it"
+        )
         yield Finding(
             NAME_TOO_LONG,
             unit.path,
-            f"the name of `{unit.title}` comes to {len(unit.queue)} characters: {unit.queue}",
+            f"the name of `{unit.title}` comes to {len(unit.queue)} characters: `{unit.queue}`",
             shorter,
             at_key=True,
         )
@@ -133,9 +137,9 @@ def ambiguous(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAME_AMBIGUOUS,
                 unit.path,
-                f"`{other.title}` and `{unit.title}` are both called {unit.queue} once their names are joined",
+                f"`{other.title}` and `{unit.title}` are both called `{unit.queue}` once their names are joined",
                 "rename one of them",
-                ((f"the other one, `{other.title}`", other.path),),
+                ((f"`{other.title}`", other.path),),
                 at_key=True,
             )
 
@@ -158,7 +162,7 @@ def of_organization(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAME_OF_ORGANIZATION,
                 unit.path,
-                f"`{unit.title}` has the name of the organization, {org.document.name}",
+                f"department `{unit.title}` has the name of the organization",
                 "rename one of them",
                 (("the organization", ("name",)),),
                 at_key=True,
@@ -177,7 +181,7 @@ def emptiness(org: Org) -> Iterator[Finding]:
             examples = {
                 "clusters": "add one: `clusters: {train: {scheduler: kueue}}`",
                 "flavors": "add one; `tenancy gpus` lists the boards, docs/language.md the keys",
-                "departments": "add one under `departments`, or in a file under org/departments/",
+                "departments": "add one, such as `research: {teams: {vision: {}}}`, or a file under org/departments/",
             }
             yield Finding(rule, (key,), f"`{key}` is empty", examples[key], at_key=True)
 

@@ -65,9 +65,9 @@ def namespace_names(org: Org) -> Iterator[Finding]:
             yield Finding(
                 NAMESPACE_WITH_PROJECTS,
                 (*unit.path, "namespace"),
-                f"`{unit.title}` has the namespace {unit.document.namespace}, but its projects have namespaces of their "
-                "own",
-                "remove it, or write `namespace` in one of the projects",
+                f"`{unit.title}` has the namespace `{unit.document.namespace}`, but its projects have namespaces of "
+                "their own",
+                "remove it, or write `namespace` at one of the projects",
                 (("its projects", (*unit.path, "projects")),),
             )
         for name, node in namespaces(unit):
@@ -96,11 +96,11 @@ def _namespace_place(node: Node) -> tuple[KeyPath, bool]:
 
 def _reserved(name: str, node: Node) -> Finding:
     path, at_key = _namespace_place(node)
-    how = "" if not at_key else "rename the unit, or "
+    how = "rename the unit, or " if at_key else ""
     return Finding(
         NAMESPACE_RESERVED,
         path,
-        f"`{node.title}` would have the namespace {name}, which is not for tenants",
+        f"`{node.title}` would have the namespace `{name}`, which is not for tenants",
         f"{how}write another name: `namespace: {node.names[-1]}-jobs`",
         at_key=at_key,
     )
@@ -112,8 +112,8 @@ def _twice(name: str, nodes: list[Node]) -> Finding:
     return Finding(
         NAMESPACE_TWICE,
         path,
-        f"`{nodes[-1].title}` has the namespace {name}, which `{nodes[0].title}` has already",
-        "give one of them another name with `namespace:`",
+        f"`{nodes[-1].title}` has the namespace `{name}`, which `{nodes[0].title}` has already",
+        f"give one of them another name, such as `namespace: {name}-2`",
         others,
         at_key=at_key,
     )

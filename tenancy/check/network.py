@@ -47,8 +47,8 @@ API_SERVER_UNKNOWN: Final = Rule(
     "api-server-unknown",
     Severity.ERROR,
     "Access to an API server whose address is not known",
-    "Policies allow addresses after translation, and nothing in the cluster says them: without "
-    "`network.apiServer` the rule could only allow nothing, or everything.",
+    "Network policies see the addresses behind the API server's service, which the organization does not say: "
+    "without them a rule could only allow nothing, or everything.",
 )
 METADATA_EXPOSED: Final = Rule(
     "metadata-exposed",
@@ -56,6 +56,14 @@ METADATA_EXPOSED: Final = Rule(
     "A range that opens the cloud's metadata service",
     "Policies only ever allow: a range that contains the metadata address lets pods fetch the credentials of "
     "their node.",
+)
+
+INTERNET_OPENS_CLUSTER: Final = Rule(
+    "internet-opens-cluster",
+    Severity.ERROR,
+    "Access to the internet that includes the cluster",
+    "Network policies only ever allow: the internet is every address but the cluster's own ranges. With none of these "
+    "listed, the unit's pods also reach every node and every pod that no policy of its own protects.",
 )
 
 _Range: TypeAlias = IPv4Network | IPv6Network
@@ -173,10 +181,10 @@ def _target(name: str, service: Service, path: KeyPath) -> Iterator[Finding]:
         message = f"service `{name}` does not say the {missing} of its target"
     elif service.namespace is not None and not is_dns_label(service.namespace):
         message = f"service `{name}`: `{service.namespace}` cannot be a namespace"
-        help_ = "lower-case letters, digits and `-`, at most 63 characters"
+        help_ = "write lower-case letters, digits and `-`, at most 63 characters"
     elif service.pods and (bad := _bad_label(service.pods)):
         message = f"service `{name}`: `{bad}` cannot be a label"
-        help_ = "letters, digits, `-`, `_` and `.`, at most 63 characters"
+        help_ = "write letters, digits, `-`, `_` and `.`, at most 63 characters"
     else:
         return
     yield Finding(SERVICE_TARGET, path, message, help_, at_key=True)
@@ -188,7 +196,25 @@ def _bad_label(labels: dict[str, str]) -> str:
     )
 
 
-CHECKS: Final = (ranges, services, egress)
+def internet(org: Org) -> Iterator[Finding]:
+    """Where units reach the internet, the ranges of the cluster are known, so that they can be left out of it."""
+    network = org.document.network
+    if network.cluster_ranges or (org.left_out and org.hides(("network", "clusterRanges"))):
+        return
+    for unit in org.units:
+        if unit.document is not None and unit.document.network.egress.internet:
+            yield Finding(
+                INTERNET_OPENS_CLUSTER,
+                ("network", "clusterRanges"),
+                f"`clusterRanges` is empty, but `{unit.title}` may reach the internet",
+                "list the ranges of nodes, pods and services, or remove `clusterRanges` (all private ranges)",
+                (("the unit", (*unit.path, "network", "egress", "internet")),),
+                at_key=True,
+            )
+            return
+
+
+CHECKS: Final = (ranges, services, egress, internet)
 RULES: Final = (
     NETWORK_RANGE,
     NETWORK_ADDRESS,
@@ -197,4 +223,5 @@ RULES: Final = (
     SERVICE_PORT_TWICE,
     API_SERVER_UNKNOWN,
     METADATA_EXPOSED,
+    INTERNET_OPENS_CLUSTER,
 )

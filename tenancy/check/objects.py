@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_label, is_dns_subdomain, nearest
+from tenancy.check.syntax import is_dns_label, is_dns_subdomain, listed, nearest
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import CPU, MEMORY, amount
 from tenancy.model.organization import Node, Org
-from tenancy.model.quantity import human
+from tenancy.model.quantity import canonical, human
 from tenancy.model.reach import most_gpu_pods, queue_node
 
 OBJECT_KEY: Final = Rule(
@@ -97,7 +97,7 @@ def objects(org: Org) -> Iterator[Finding]:
 
 def pods(org: Org) -> Iterator[Finding]:
     """No namespace may hold fewer pods than its queue admits GPUs; one finding where the number is written."""
-    small: dict[KeyPath, list[tuple[int, Node]]] = {}
+    small: dict[KeyPath, list[tuple[int, int, Node]]] = {}
     said = {
         unit.path for unit in org.units if unit.document is not None and unit.document.limits.objects.keys() & _PODS
     }
@@ -111,11 +111,11 @@ def pods(org: Org) -> Iterator[Finding]:
         path, count = _pods(saying)
         most = most_gpu_pods(queue, org.flavors)
         if count is not None and 0 < count < most:
-            small.setdefault(path, []).append((most, unit))
+            small.setdefault(path, []).append((most, count, unit))
     for path, units in small.items():
-        most, unit = max(units, key=lambda each: each[0])
-        message = f"`{unit.title}` may hold fewer pods than the {most} GPUs that its queue admits jobs on"
-        help_ = f"write {most} or more (jobs of one GPU have a pod for each), or leave it out"
+        most, count, unit = max(units, key=lambda each: each[0])
+        message = f"`{unit.title}` may hold {count} pods, but its queue admits jobs on {most} GPUs"
+        help_ = f"write {most} or more (jobs of one GPU have a pod for each), or remove it"
         yield Finding(PODS_BELOW_QUEUE, path, message, help_)
 
 
@@ -127,7 +127,7 @@ def containers(org: Org) -> Iterator[Finding]:
         for key, value in said.items():
             if key not in (CPU, MEMORY):
                 message = f"`{unit.title}`: `{key}` cannot have a default request"
-                help_ = f"{nearest(key, (CPU, MEMORY))}only `cpu` and `memory` are covered by every queue"
+                help_ = f"{nearest(key, (CPU, MEMORY))}remove it: only `cpu` and `memory` can have a default request"
                 yield Finding(CONTAINER_RESOURCE, (*path, key), message, help_, at_key=True)
             else:
                 yield from _default(org, unit, key, value, (*path, key))
@@ -135,7 +135,7 @@ def containers(org: Org) -> Iterator[Finding]:
 
 def _key(unit: Node, key: str, path: KeyPath) -> Finding | None:
     if _COMPUTE.fullmatch(key):
-        message = f"`{unit.title}`: `{key}` among the object counts"
+        message = f"`{unit.title}` has compute among its object counts: `{key}`"
         help_ = "set `budget` for cpu, memory and GPUs, and `storage` for disks"
         return Finding(OBJECT_COMPUTE, (*path, key), message, help_, at_key=True)
     counted = _COUNT.fullmatch(key)
@@ -147,15 +147,13 @@ def _key(unit: Node, key: str, path: KeyPath) -> Finding | None:
     message = f"`{unit.title}`: ResourceQuota does not count `{key}`"
     if key.partition("/")[0] != "count" and is_dns_subdomain(key) and "." in key and not nearest(key, LEGACY):
         return Finding(OBJECT_KEY, (*path, key), message, f"did you mean `count/{key}`?", at_key=True)
-    help_ = (
-        f"{nearest(key, LEGACY)}write `count/PLURAL.GROUP`, such as `count/jobs.batch`, or one of {', '.join(LEGACY)}"
-    )
+    help_ = f"{nearest(key, LEGACY)}write `count/PLURAL.GROUP`, such as `count/jobs.batch`, or {listed(LEGACY, 'or')}"
     return Finding(OBJECT_KEY, (*path, key), message, help_, at_key=True)
 
 
 def _count(unit: Node, key: str, value: object, path: KeyPath) -> Iterator[Finding]:
     if amount(value, key) == 0 and key in NEEDED:
-        message = f"`{unit.title}` may hold no {key.removeprefix('count/')}"
+        message = f"`{unit.title}` may hold no `{key.removeprefix('count/')}`"
         help_ = "write a larger number; `state: held` or `state: draining` keeps new jobs out"
         yield Finding(OBJECT_ZERO, path, message, help_)
 
@@ -183,7 +181,7 @@ def _default(org: Org, unit: Node, key: str, value: object, path: KeyPath) -> It
             f"`{unit.title}`: a default of {human(count, key)} is more than the {human(least[0], key)} "
             f"that follow {what} of flavor `{least[2]}`"
         )
-        yield Finding(CONTAINER_TOO_LARGE, path, message, f"write {human(least[0], key)} or less")
+        yield Finding(CONTAINER_TOO_LARGE, path, message, f"write `{key}: {canonical(least[0], key)}` or less")
 
 
 CHECKS: Final = (objects, pods, containers)

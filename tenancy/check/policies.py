@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
+from tenancy.check.syntax import listed
 from tenancy.check.wording import comparable, off_text, runs_jobs, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.duration import parse_duration
@@ -23,7 +24,7 @@ BORROWING_PREEMPTION_IGNORED: Final = Rule(
     "borrowing-preemption-ignored",
     Severity.ERROR,
     "Borrowing preemption under weighted sharing",
-    "Kueue ignores borrowWithinCohort while fair sharing is on (issue 4165): the policy would have no effect at all.",
+    "Kueue ignores borrowWithinCohort while fair sharing is on (kueue#4165): the policy would have no effect at all.",
 )
 STRICT_ACROSS_FLAVORS: Final = Rule(
     "strict-across-flavors",
@@ -35,7 +36,7 @@ STRICT_ACROSS_FLAVORS: Final = Rule(
 RECLAIM_NEVER_LENDS: Final = Rule(
     "reclaim-never-lends",
     Severity.WARNING,
-    "Quota is lent that cannot be taken back",
+    "Lent quota that cannot be taken back",
     "Under `reclaim: never` a borrower keeps what it got until its job ends by itself: the quota is then no promise, "
     "only a share of what happens to be free.",
 )
@@ -65,7 +66,7 @@ def reclaim_never_with_borrowing_preemption(org: Org) -> Iterator[Finding]:
             path,
             f"{_title(unit)} has `reclaim: never` and `borrowingPreemption: lower-priority`",
             "write `reclaim: lower-priority`, or remove `borrowingPreemption`",
-            (("the other half", other),),
+            (("beside this", other),),
         )
 
 
@@ -84,8 +85,8 @@ def borrowing_preemption_ignored(org: Org) -> Iterator[Finding]:
         yield Finding(
             BORROWING_PREEMPTION_IGNORED,
             (*unit.path, "policy", "borrowingPreemption"),
-            f"{_title(unit)} has `borrowingPreemption: lower-priority`, but {clusters[0]} shares by weight",
-            f"write `sharing: first-come` in cluster {clusters[0]}, or remove `borrowingPreemption`",
+            f"{_title(unit)} has `borrowingPreemption: lower-priority`, but cluster `{clusters[0]}` shares by weight",
+            f"write `sharing: first-come` in cluster `{clusters[0]}`, or remove `borrowingPreemption`",
             (("the cluster", ("clusters", clusters[0])),),
         )
 
@@ -98,7 +99,7 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
         if unit.rules.queueing == "strict" and runs_jobs(unit) and len(_several(unit, flavors)) > 1:
             found.setdefault(_written_at(unit, "queueing"), []).append(unit)
     for path, units in found.items():
-        names = " and ".join(flavor.name for flavor in _several(units[0], flavors)[:3])
+        names = listed([flavor.name for flavor in _several(units[0], flavors)[:3]])
         yield Finding(
             STRICT_ACROSS_FLAVORS,
             path,
@@ -119,7 +120,8 @@ def reclaim_never_lends(org: Org) -> Iterator[Finding]:
     """Where nothing is taken back, nothing is lent. One finding for each place that says `never`."""
     flavors = list(comparable(org).values())
     found: dict[KeyPath, list[Node]] = {}
-    never = [unit for unit in org.units if unit.rules.reclaim == "never" and runs_jobs(unit)]
+    # Where borrowing preemption contradicts `never`, that error says enough.
+    never = [u for u in org.units if u.rules.reclaim == "never" and runs_jobs(u) and not _contradicts(u)]
     borrowers = [unit for unit in org.units if runs_jobs(unit) and unit.rules.borrowing != "none"] if never else []
     for unit in never:
         if any(other is not unit for other in borrowers[:2]) and any(_lends(unit, flavor) for flavor in flavors):
@@ -163,7 +165,7 @@ def gang_timeout(org: Org) -> Iterator[Finding]:
             GANG_TIMEOUT,
             ("policy", "gang", "startTimeout"),
             f"the start timeout `{gang.start_timeout}` {what}",
-            "write hours, minutes and seconds as `10m`, `90s` or `1h30m`",
+            "write hours, minutes and seconds, such as `10m`, `90s` or `1h30m`",
         )
 
 
@@ -179,7 +181,7 @@ def _written_at(unit: Node, key: str) -> KeyPath:
 
 
 def _title(unit: Node) -> str:
-    return unit.title or unit.name
+    return f"`{unit.title}`" if unit.title else "the organization"
 
 
 RULES: Final = (

@@ -64,7 +64,7 @@ _HELP: Final[Mapping[QuantityProblem, str]] = {
     QuantityProblem.SYNTAX: "write a number, with a suffix such as m, k, M, G or Ki, Mi, Gi, Ti if it needs one",
     QuantityProblem.NEGATIVE: "write 0 or more",
     QuantityProblem.FRACTION: "write a whole number",
-    QuantityProblem.OVERFLOW: "write a number that the hardware can have",
+    QuantityProblem.OVERFLOW: "write a number that hardware can have",
 }
 
 
@@ -73,9 +73,13 @@ def flavor_sizes(org: Org) -> Iterator[Finding]:
     for name, document in org.document.flavors.items():
         for below, value, resource in flavor_quantities(document):
             if value is not None:
-                yield from _judge(("flavors", name, *below), value, resource, f"{'.'.join(map(str, below))} of {name}")
+                yield from _judge(
+                    ("flavors", name, *below), value, resource, f"`{'.'.join(map(str, below))}` of flavor `{name}`"
+                )
         if document.price is not None:
-            yield from _judge(("flavors", name, "price"), document.price, CPU, f"the price of {name}", price=True)
+            yield from _judge(
+                ("flavors", name, "price"), document.price, CPU, f"the price of flavor `{name}`", price=True
+            )
 
 
 def budgets(org: Org) -> Iterator[Finding]:
@@ -107,7 +111,7 @@ def _amounts(unit: Node, flavor: Hardware, number: str, path: KeyPath, value: An
 
 
 def _misplaced(unit: Node, flavor: Hardware, number: str, key: str | None, path: KeyPath) -> Finding:
-    where = f"`{number}`" if key is None else f"the {key} of a {number}"
+    where = f"`{number}`" if key is None else f"the `{key}` of a {number}"
     return Finding(
         SHARE_MISPLACED,
         path,
@@ -129,7 +133,7 @@ def unit_quantities(org: Org) -> Iterator[Finding]:
         for key, pairs in (("objects", unit.document.limits.objects), ("container", unit.document.limits.container)):
             for name, value in pairs.items():
                 path = (*unit.path, "limits", key, name)
-                yield from _judge(path, value, name, f"limits.{key}.{name} of `{unit.title}`")
+                yield from _judge(path, value, name, f"`limits.{key}.{name}` of `{unit.title}`")
 
 
 def _judge(
@@ -138,13 +142,14 @@ def _judge(
     try:
         parse(value, resource)
     except QuantityError as error:
-        reason, help_text = error.reason, "" if "did you mean" in error.reason else _HELP[error.kind]
+        reason, _, help_text = error.reason.partition("; ")
+        help_text = help_text or _HELP[error.kind]
         if error.kind is QuantityProblem.FRACTION and resource.startswith(MIG_RESOURCE_PREFIX):
-            reason = f'"{value}" is not a whole number of slices'
+            reason = f"`{value}` is not a whole number of slices"
         elif error.kind is QuantityProblem.FRACTION and gpus:
-            reason = f'"{value}" is not a whole number of GPUs'
+            reason = f"`{value}` is not a whole number of GPUs"
         elif price and error.kind is QuantityProblem.FRACTION:
-            reason, help_text = f'"{value}" has more than three decimals', "round it to a thousandth"
+            reason, help_text = f"`{value}` has more than three decimals", "round it to a thousandth"
         yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
 
 
@@ -158,7 +163,7 @@ def capacity_sums(org: Org) -> Iterator[Finding]:
                     (*flavor.path, "nodes"),
                     f"{flavor.nodes} nodes of `{flavor.name}` have more {key_of(flavor, resource)} together than "
                     "Kubernetes can count (2^63 - 1 base units)",
-                    "correct the number of nodes or the size of one",
+                    "correct `nodes`, or the size of one under `node`",
                 )
                 break
 

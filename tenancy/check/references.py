@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
@@ -23,12 +23,12 @@ UNKNOWN_CLUSTER: Final = Rule(
     "unknown-cluster",
     Severity.ERROR,
     "A flavor in a cluster that does not exist",
-    "Its nodes would belong to no scheduler, and every budget on them would be dropped.",
+    "Its nodes would belong to no scheduler, and no queue would have the budgets on them.",
 )
 FLAVOR_WITHOUT_CLUSTER: Final = Rule(
     "flavor-without-cluster",
     Severity.ERROR,
-    "A flavor that does not say in which of the clusters it is",
+    "A flavor without a cluster where there are several",
     "With several clusters a guess would promise GPUs in one that has no such nodes.",
 )
 UNKNOWN_SERVICE: Final = Rule(
@@ -75,6 +75,8 @@ OUTSIDE: Final = frozenset(
 )
 """Namespaces that other tools make under their usual names; others are known from `network.services` or `dns`."""
 
+_HINTS: Final = 20
+
 
 def flavors(org: Org) -> Iterator[Finding]:
     """Budgets name flavors of the organization."""
@@ -86,7 +88,7 @@ def flavors(org: Org) -> Iterator[Finding]:
             yield Finding(
                 UNKNOWN_FLAVOR,
                 (*unit.path, "budget", name),
-                f"`{unit.title}` has a budget on {name}, which is not a flavor",
+                f"`{unit.title}` has a budget on `{name}`, which is not a flavor",
                 f"{nearest(name, known)}the flavors are {listed(sorted(known)[:10])}",
                 at_key=True,
             )
@@ -103,7 +105,7 @@ def clusters(org: Org) -> Iterator[Finding]:
             yield Finding(
                 FLAVOR_WITHOUT_CLUSTER,
                 ("flavors", name),
-                f"{name} does not say its cluster, and there are {len(known)}",
+                f"flavor `{name}` does not say which of the {len(known)} clusters it is in",
                 f"add `cluster: {known[0]}`, or {listed(known[1:5], 'or')}",
                 at_key=True,
             )
@@ -111,7 +113,7 @@ def clusters(org: Org) -> Iterator[Finding]:
             yield Finding(
                 UNKNOWN_CLUSTER,
                 path,
-                f"{name} is in cluster {document.cluster}, which does not exist",
+                f"flavor `{name}` is in cluster `{document.cluster}`, which does not exist",
                 f"{nearest(document.cluster, known)}the clusters are {listed(sorted(known)[:10])}",
             )
 
@@ -126,13 +128,13 @@ def services(org: Org) -> Iterator[Finding]:
             if service(network, text) is not None or (org.left_out and org.hides(("network", "services"))):
                 continue
             known = f"; declared are {listed(sorted(network.services)[:10])}" if network.services else ""
-            inline = "/" in text or ":" in text
+            fault = "not NAMESPACE/APP:PORT" if "/" in text or ":" in text else "not declared"
             yield Finding(
                 UNKNOWN_SERVICE,
                 (*unit.path, "network", "egress", "services", index),
-                f"`{unit.title}` connects to `{text}`, which is {'no NAMESPACE/APP:PORT' if inline else 'not declared'}",
-                f"{nearest(text, list(network.services))}write NAMESPACE/APP:PORT, such as storage/minio:9000, or the "
-                f"name of a service under `network.services` of the organization{known}",
+                f"`{unit.title}` connects to `{text}`, which is {fault}",
+                f"{nearest(text, list(network.services))}write NAMESPACE/APP:PORT, such as `storage/minio:9000`, or "
+                f"the name of a service under `network.services` of the organization{known}",
             )
 
 
@@ -141,30 +143,40 @@ def accounts(org: Org) -> Iterator[Finding]:
     subjects = list(_service_accounts(org))
     if not subjects:
         return
-    made = {name: node for team in org.units if team.kind == "team" for name, node in namespaces(team)}
+    made: dict[str, list[Node]] = {}
+    for team in org.units:
+        for name, node in namespaces(team) if team.kind == "team" else ():
+            made.setdefault(name, []).append(node)
     network = org.document.network
     outside = OUTSIDE | {network.dns.namespace} | {s.namespace for s in network.services.values() if s.namespace}
+    findings = 0
     for path, who, namespace, account in subjects:
-        node = made.get(namespace)
-        if node is not None:
-            declared = _declared(node)
+        if (nodes := made.get(namespace)) is not None:
+            # A namespace of two units is a finding of its own, so an account of either counts.
+            node, declared = nodes[-1], set[str]().union(*map(_declared, nodes))
             if account not in declared and account != "default":
                 yield Finding(
                     UNKNOWN_SERVICE_ACCOUNT,
                     path,
-                    f"{who} gives access to `{namespace}/{account}`, but `{node.title}` declares no such service account",
+                    f"{who} gives access to `{namespace}/{account}`, but `{node.title}` does not declare it",
                     f"{nearest(account, sorted(declared))}declare it: `access: {{serviceAccounts: [{account}]}}` in "
                     f"`{node.title}`",
                     (("the unit of that namespace", node.path),),
                 )
         elif namespace not in outside and not org.left_out:
+            findings += 1
             yield Finding(
                 UNKNOWN_NAMESPACE,
                 path,
-                f"{who} gives access to `{namespace}/{account}`, but no unit has the namespace {namespace}",
-                f"{nearest(namespace, sorted(made))}a namespace of somebody else's is known once a service in it "
-                "stands under `network.services`",
+                f"{who} gives access to `{namespace}/{account}`, but no unit has the namespace `{namespace}`",
+                f"{_hint(namespace, made, findings)}if somebody else makes the namespace, declare a service in it "
+                "under `network.services`",
             )
+
+
+def _hint(namespace: str, made: Iterable[str], findings: int) -> str:
+    """The nearest namespace, for the first findings only: each search goes through all namespaces."""
+    return nearest(namespace, sorted(made)) if findings <= _HINTS else ""
 
 
 def _declared(node: Node) -> set[str]:
@@ -189,13 +201,13 @@ def _service_accounts(org: Org) -> Iterator[tuple[KeyPath, str, str, str]]:
 def _subjects(org: Org) -> Iterator[tuple[KeyPath, str, list[str]]]:
     platform = org.document.access
     for key, subjects in (("admins", platform.admins), ("auditors", platform.auditors)):
-        yield ("access", key), org.document.name, subjects
+        yield ("access", key), "the organization", subjects
     for unit in org.units:
         if unit.document is not None:
             access = unit.document.access
             for key, subjects in (("admins", access.admins), ("members", access.members), ("viewers", access.viewers)):
                 if subjects:
-                    yield (*unit.path, "access", key), unit.title, subjects
+                    yield (*unit.path, "access", key), f"`{unit.title}`", subjects
 
 
 RULES: Final = (

@@ -59,8 +59,13 @@ def _share_path(unit: Node, flavor: Hardware) -> KeyPath:
 def _without_quota(parent: Node, flavor: Hardware, sharers: list[Node]) -> Finding:
     first, *rest = sharers
     if parent.parent is None:
-        message = f"`{first.title}` wants a share of `{flavor.name}`, which has nothing to split without its spare nodes"
-        help_text, related = f"add nodes to `{flavor.name}`, or remove the share", ("its nodes", (*flavor.path, "nodes"))
+        message = (
+            f"`{first.title}` wants a share of `{flavor.name}`, which has nothing to split without its spare nodes"
+        )
+        help_text, related = (
+            f"add nodes to `{flavor.name}`, or remove the share",
+            ("its nodes", (*flavor.path, "nodes")),
+        )
     else:
         message = f"`{first.title}` wants a share of `{flavor.name}`, but `{parent.title}` has no quota of it"
         help_text = f"give `{parent.title}` a budget of `{flavor.name}`, or write a number instead of `share`"
@@ -73,7 +78,7 @@ def _without_weight(unit: Node, flavor: Hardware) -> Finding:
     return Finding(
         SHARE_WITHOUT_WEIGHT,
         _share_path(unit, flavor),
-        f"`{unit.title}` wants a share of `{flavor.name}` but has the weight 0",
+        f"`{unit.title}` wants a share of `{flavor.name}`, but has the weight 0",
         f"give it a weight above 0, or write the quota as a number ({entry_text(flavor, flavor.mains[0], 0)} for none)",
         (("its weight", (*unit.path, "weight")),),
     )
@@ -86,7 +91,7 @@ def _of_nothing(parent: Node, unit: Node, flavor: Hardware, children: list[Node]
     taken = sum(child.entries[flavor.name].amounts[main].quota for child in fixed)
     if taken > quota:
         return
-    whose = parent.title or parent.name
+    whose = f"`{parent.title}`" if parent.title else f"flavor `{flavor.name}`"
     yield Finding(
         SHARE_OF_NOTHING,
         _share_path(unit, flavor),

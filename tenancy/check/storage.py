@@ -22,7 +22,7 @@ STORAGE_CLASS_NAME: Final = Rule(
 STORAGE_ABOVE_PARENT: Final = Rule(
     "storage-above-parent",
     Severity.ERROR,
-    "Units hand on more storage than they have",
+    "Units with more storage than the unit above them",
     "Each namespace gets its own ResourceQuota, and nothing in the cluster adds them up: together they would fill "
     "more than the unit was given.",
 )
@@ -43,7 +43,7 @@ def names(org: Org) -> Iterator[Finding]:
         for name in unit.document.storage if unit.document is not None else ():
             if not is_dns_subdomain(name):
                 message = f"`{unit.title}`: `{name}` cannot be the name of a storage class"
-                help_ = "lower-case letters, digits, `-` and `.`, as `kubectl get storageclass` shows it"
+                help_ = "write the name as `kubectl get storageclass` shows it: lower-case letters, digits, `-` and `.`"
                 yield Finding(STORAGE_CLASS_NAME, (*unit.path, "storage", name), message, help_, at_key=True)
 
 
@@ -101,8 +101,7 @@ def _above(unit: Node, name: str, had: int, claimed: int) -> Finding:
         f"{human(claimed - had, MEMORY)} more than its {human(had, MEMORY)}"
     )
     related = tuple(
-        (f"`{child.title}` has {human(count, MEMORY)}", (*child.path, "storage", name))
-        for child, count in parts[:_SHOWN]
+        (f"`{child.title}`: {human(count, MEMORY)}", (*child.path, "storage", name)) for child, count in parts[:_SHOWN]
     )
     help_ = f"raise it to {human(claimed, MEMORY)}, or take {human(claimed - had, MEMORY)} from the units below"
     return Finding(STORAGE_ABOVE_PARENT, path, message, help_, related)
@@ -112,7 +111,7 @@ def _not_divided(unit: Node, name: str, teams: list[str]) -> Finding:
     more = f" and {len(teams) - _SHOWN} more" if len(teams) > _SHOWN else ""
     shown = f"{listed(teams[:_SHOWN], ',' if more else 'and')}{more}"
     message = f"`{unit.title}` has `{name}` storage, but {shown} {'say' if len(teams) > 1 else 'says'} no part of it"
-    help_ = f"give each team `storage: {{{name}: ...}}`; `{name}: 0` keeps it out"
+    help_ = f"give each team its part, such as `storage: {{{name}: 1Ti}}`; `{name}: 0` keeps a team out"
     return Finding(STORAGE_NOT_DIVIDED, (*unit.path, "storage", name), message, help_)
 
 

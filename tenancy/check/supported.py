@@ -35,14 +35,14 @@ def supported(org: Org) -> Iterator[Finding]:
         if unit.document.priorities is not None:
             yield _finding(
                 (*unit.path, "priorities"),
-                f"`priorities` of {unit.title}",
+                f"`priorities` of `{unit.title}`",
                 "remove it: every unit may use every priority",
             )
         if unit.document.topology is not None:
             yield _finding(
                 (*unit.path, "topology"),
-                f"`topology` of {unit.title}",
-                "remove it, and annotate jobs with kueue.x-k8s.io/podset-required-topology",
+                f"`topology` of `{unit.title}`",
+                "remove it, and annotate jobs with `kueue.x-k8s.io/podset-required-topology`",
             )
 
 
@@ -51,25 +51,25 @@ def _of_cluster(path: KeyPath, cluster: Cluster) -> Iterator[tuple[KeyPath, str,
     if cluster.scheduler != "kueue":
         yield (
             (*path, "scheduler"),
-            f"`scheduler: {cluster.scheduler}` of cluster {name}",
+            f"`scheduler: {cluster.scheduler}` of cluster `{name}`",
             "write `scheduler: kueue`",
         )
     if cluster.destination is not None:
-        yield (*path, "destination"), f"`destination` of cluster {name}", "remove it"
+        yield (*path, "destination"), f"`destination` of cluster `{name}`", "remove it"
     if cluster.versions.volcano is not None:
-        yield (*path, "versions", "volcano"), f"`versions.volcano` of cluster {name}", "remove it"
+        yield (*path, "versions", "volcano"), f"`versions.volcano` of cluster `{name}`", "remove it"
 
 
 def _of_flavor(path: KeyPath, flavor: Flavor) -> Iterator[tuple[KeyPath, str, str]]:
     name = path[-1]
     if flavor.sharing is not None:
-        yield (*path, "sharing"), f"`sharing` of flavor {name}", "remove it, or divide the GPUs with `mig`"
+        yield (*path, "sharing"), f"`sharing` of flavor `{name}`", "remove it, or divide the GPUs with `mig`"
     if flavor.allocation == "dra":
-        yield (*path, "allocation"), f"`allocation: dra` of flavor {name}", "write `allocation: device-plugin`"
+        yield (*path, "allocation"), f"`allocation: dra` of flavor `{name}`", "write `allocation: device-plugin`"
     if flavor.autoscaling is not None:
         yield (
             (*path, "autoscaling"),
-            f"`autoscaling` of flavor {name}",
+            f"`autoscaling` of flavor `{name}`",
             "remove it: budgets count the nodes under `nodes`",
         )
 

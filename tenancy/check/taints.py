@@ -37,7 +37,7 @@ TAINT_SOFT: Final = Rule(
     "taint-soft",
     Severity.WARNING,
     "A taint that keeps nobody out",
-    "Kueue ignores PreferNoSchedule: it admits jobs to the nodes as if they had no taint.",
+    "Kueue ignores `PreferNoSchedule`: it admits jobs to the nodes as if they had no taint.",
 )
 TAINT_OF_NODE_STATE: Final = Rule(
     "taint-of-node-state",
@@ -82,7 +82,7 @@ def taints(org: Org) -> Iterator[Finding]:
         written = list(taints_of(name, flavor))
         if len(written) > MOST:
             message = f"flavor `{name}` has {len(written)} taints"
-            yield Finding(FLAVOR_LIMIT, ("flavors", name, "taints"), message, f"keep {MOST} or fewer", at_key=True)
+            yield Finding(FLAVOR_LIMIT, ("flavors", name, "taints"), message, f"keep at most {MOST}", at_key=True)
         seen: dict[tuple[str, str], KeyPath] = {}
         for path, text in written:
             yield from _taint(name, text, path, seen)
@@ -144,13 +144,18 @@ def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyP
         return
     first = seen.setdefault((taint.key, taint.effect), path)
     if first != path:
-        message = f"flavor `{name}` has two taints `{taint.key}` with the effect {taint.effect}"
-        help_ = "keep one; tell tenants apart by budgets and access, not by values of one taint"
+        message = f"flavor `{name}` has two taints `{taint.key}` with the effect `{taint.effect}`"
+        help_ = "keep one of them; budgets and access tell tenants apart, not values of one taint"
         yield Finding(TAINT_TWICE, path, message, help_, (("the first", first),))
     if taint.key.startswith(_NODE_STATE):
         prefix = taint.key.partition("/")[0]
         message = f"flavor `{name}`: taints in `{prefix}` belong to the node's state"
-        yield Finding(TAINT_OF_NODE_STATE, path, message, "use a key in a domain of your own")
+        yield Finding(
+            TAINT_OF_NODE_STATE,
+            path,
+            message,
+            "write a key in a domain of your own, such as `gpu.acme.example/reserved`",
+        )
     elif taint.effect == "PreferNoSchedule":
         message = f"flavor `{name}`: `{text}` keeps nobody out"
         help_ = f"write `{text.rpartition(':')[0]}:NoSchedule`"
@@ -164,7 +169,7 @@ def _syntax_help(text: str, taint: Taint | None) -> str:
         near = {known.lower(): known for known in EFFECTS}
         found = get_close_matches(effect.lower(), near, 1, 0.6)
         hint = f"did you mean `{head}:{near[found[0]]}`? " if found else ""
-        return f"{hint}effects are {listed(EFFECTS)}"
+        return f"{hint}the effects are {listed(EFFECTS)}"
     if taint is None and not colon and is_label_key(text.partition("=")[0]):
         return f"add the effect: `{text}:NoSchedule`"
     return f"{_FORM}; keys and values are written like those of labels"

@@ -22,8 +22,8 @@ TOPOLOGY_HOSTNAME: Final = Rule(
     "topology-hostname",
     Severity.ERROR,
     "A topology that does not end in the host name",
-    "Only with kubernetes.io/hostname as the last level does Kueue look at single nodes: without it jobs are "
-    "admitted that fit on no node, and a failed node is not replaced. At another place Kueue refuses it.",
+    "Only with `kubernetes.io/hostname` as the last level does Kueue look at single nodes: without it jobs are "
+    "admitted that fit on no node, and a failed node is not replaced. Anywhere but last, Kueue refuses it.",
 )
 TOPOLOGY_UNUSED: Final = Rule(
     "topology-unused",

@@ -23,7 +23,7 @@ VERSION_PAIR: Final = Rule(
     "version-pair",
     Severity.ERROR,
     "Versions that do not run together",
-    "This Kueue is not tested on that Kubernetes by its makers.",
+    "Kueue's makers do not test this version on that Kubernetes: nobody knows whether its objects are accepted there.",
 )
 
 
@@ -45,10 +45,8 @@ def versions(org: Org) -> Iterator[Finding]:
 def _unknown(path: KeyPath, what: str, said: str | None, known: tuple[str, ...]) -> Iterator[Finding]:
     if said is None or minor(said) in known:
         return
-    problem = "is not a version" if minor(said) is None else f"of {what} is not known"
-    yield Finding(
-        VERSION_UNKNOWN, path, f"`{said}` {problem}", f'known are {listed(known)}; write "{known[-1]}", quoted'
-    )
+    problem = f"`{said}` is not a version of {what}" if minor(said) is None else f"{what} `{said}` is not known"
+    yield Finding(VERSION_UNKNOWN, path, problem, f'write "{known[-1]}", with quotes; known are {listed(known)}')
 
 
 def _pair(path: KeyPath, cluster: str, said: Versions) -> Iterator[Finding]:
@@ -60,7 +58,7 @@ def _pair(path: KeyPath, cluster: str, said: Versions) -> Iterator[Finding]:
     yield Finding(
         VERSION_PAIR,
         (*path, "kueue") if said.kueue is not None else (*path, "kubernetes"),
-        f"cluster {cluster} has Kueue {kueue} on Kubernetes {kubernetes}",
+        f"cluster `{cluster}` has Kueue `{kueue}` on Kubernetes `{kubernetes}`",
         f"write Kubernetes {listed(KUEUE[kueue], 'or')}{other}",
         (("its Kubernetes", (*path, "kubernetes")),) if said.kueue is not None and said.kubernetes is not None else (),
     )

@@ -11,7 +11,7 @@ from tenancy.diagnostics import Rule, Severity
 from tenancy.model.organization import Node, Org
 
 LARGEST_RATIO: Final = 1_000_000
-"""Between the weights of siblings: beyond it Kueue's shares lose their meaning (issue 6774)."""
+"""Between the weights of siblings: beyond it Kueue's shares lose their meaning (kueue#6774)."""
 
 
 ZERO_WEIGHT: Final = Rule(
@@ -25,14 +25,14 @@ ZERO_WEIGHTS: Final = Rule(
     "zero-weights",
     Severity.ERROR,
     "Two siblings with a weight of 0",
-    "Both have an infinite share once they borrow, and Kueue evicts them in turns without end (issue 6774).",
+    "Both have an infinite share once they borrow, and Kueue evicts them in turns without end (kueue#6774).",
 )
 WEIGHT_RATIO: Final = Rule(
     "weight-ratio",
     Severity.ERROR,
     "Weights of siblings that are too far apart",
     "Kueue refuses weights of 1e-9 and less, and with extreme ratios its rounding lets siblings evict each other in "
-    "turns (issue 6774).",
+    "turns (kueue#6774).",
 )
 
 
@@ -78,7 +78,7 @@ def _weights_of(parent: Node) -> Iterator[Finding]:
         yield Finding(
             WEIGHT_RATIO,
             (*least.path, "weight"),
-            f"`{least.title}` has the weight {_weight(least):g}, its sibling {most.name} {_weight(most):g}",
+            f"`{least.title}` has the weight {_weight(least):.10g}, its sibling `{most.title}` {_weight(most):.10g}",
             "keep the weights of siblings within 1 to 1000",
             (("the other weight", (*most.path, "weight")),),
         )

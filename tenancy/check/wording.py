@@ -16,14 +16,14 @@ RELATED_AT_MOST = 6
 
 
 def amount_of(count: int, resource: str) -> str:
-    """`24 GPUs`, `8 slices 1g.10gb`, `500 cores`, `2000 GiB of memory`."""
+    """`24 GPUs`, "8 slices of `1g.10gb`", `500 cores`, `2000 GiB of memory`."""
     if resource == CPU:
         return human(count, resource)
     if resource == MEMORY:
         return f"{human(count, resource)} of memory"
     if resource.startswith(MIG_RESOURCE_PREFIX):
         noun = "slice" if count == 1 else "slices"
-        return f"{count} {noun} {resource.removeprefix(MIG_RESOURCE_PREFIX)}"
+        return f"{count} {noun} of `{resource.removeprefix(MIG_RESOURCE_PREFIX)}`"
     return f"{count} {'GPU' if count == 1 else 'GPUs'}"
 
 
@@ -139,7 +139,8 @@ def _comparable(org: Org, flavor: Hardware) -> bool:
     unread = any(
         value is not None and amount(value, resource) is None for _, value, resource in flavor_quantities(document)
     )
-    spare = document.spare_nodes >= document.nodes > 0
+    spare = document.nodes > 0 and any(layout.nodes <= document.spare_nodes for layout in flavor.layouts)
+    spare = spare or document.spare_nodes >= document.nodes > 0
     return not (unread or spare) and known_board(document) and flavor.node[CPU] > 0 and flavor.node[MEMORY] > 0
 
 
@@ -167,7 +168,7 @@ def runs_jobs(unit: Node) -> bool:
 
 def units_in_words(units: list[Node]) -> str:
     """The titles of a few units, and how many more there are."""
-    titles = [unit.title for unit in units[:3]]
+    titles = [f"`{unit.title}`" for unit in units[:3]]
     if len(units) > 3:
         return f"{', '.join(titles)} and {len(units) - 3} more"
     return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"

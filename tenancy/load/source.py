@@ -59,7 +59,7 @@ class Sources:
         return self._place(path, of_key=True)
 
     def value(self, path: KeyPath) -> Place:
-        """The span of the value at `path`; of its key where the value is a mapping or a list, which no span underlines."""
+        """The span of the value at `path`; of its key where that is a mapping or a list, which no span underlines."""
         return self._place(path, of_key=False)
 
     def line(self, file: str, number: int) -> str | None:

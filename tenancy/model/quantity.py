@@ -121,7 +121,7 @@ def _parse(value: str | float, resource: str) -> int:
     per_unit = 1000 if _unit(resource) is _Unit.MILLI_CPU else 1
     if isinstance(value, int):
         amount = value * per_unit
-        _require_range(amount, str(value) if abs(value) <= LARGEST else "the number")
+        _require_range(amount, f"`{value}`" if abs(value) <= LARGEST else "the number")
         return amount
     text = value if isinstance(value, str) else repr(value)
     numerator, denominator = _ratio(text, per_unit)
@@ -195,8 +195,8 @@ def _human_bytes(size: int) -> tuple[str, str]:
 def _fraction_reason(text: str, resource: str) -> str:
     unit = _unit(resource)
     if unit is _Unit.BYTE and text.endswith("m"):
-        return f'"{text}" is in thousandths of a byte; did you mean "{text[:-1]}M" or "{text[:-1]}Mi"?'
-    return f'"{text}" is not a whole number of {resource if unit is _Unit.COUNT else unit.value}'
+        return f"`{text}` is in thousandths of a byte; did you mean `{text[:-1]}M` or `{text[:-1]}Mi`?"
+    return f"`{text}` is not a whole number of {resource if unit is _Unit.COUNT else unit.value}"
 
 
 def _syntax_reason(text: str) -> str:
@@ -207,20 +207,20 @@ def _syntax_reason(text: str) -> str:
         return "a quantity must not be empty"
     together = "".join(text.split())
     if together != text:
-        meant = f'; did you mean "{together}"?' if _QUANTITY.fullmatch(together) else ""
+        meant = f"; did you mean `{together}`?" if _QUANTITY.fullmatch(together) else ""
         return f"{_shown(text)} has a blank in it{meant}"
     if _GROUPED.match(text):
         ungrouped = re.sub(r"[,_']", "", text)
         if _QUANTITY.fullmatch(ungrouped):
-            return f'{_shown(text)} has digit separators; did you mean "{ungrouped}"?'
+            return f"{_shown(text)} has digit separators; did you mean `{ungrouped}`?"
     if "," in text and _QUANTITY.fullmatch(text.replace(",", ".")):
-        return f'{_shown(text)} has a decimal comma; did you mean "{text.replace(",", ".")}"?'
+        return f"{_shown(text)} has a decimal comma; did you mean `{text.replace(',', '.')}`?"
     worded = _WITH_WORD.fullmatch(text)
     if worded is None:
         return f"{_shown(text)} is not a number with a suffix such as m, k, G or Gi"
     number, word = worded.groups()
-    meant = " or ".join(f'"{number}{suffix}"' for suffix in _similar_suffixes(word))
-    return f'{_shown(text)} has the unknown suffix "{word}"' + (f"; did you mean {meant}?" if meant else "")
+    meant = " or ".join(f"`{number}{suffix}`" for suffix in _similar_suffixes(word))
+    return f"{_shown(text)} has the unknown suffix `{word}`" + (f"; did you mean {meant}?" if meant else "")
 
 
 def _similar_suffixes(word: str) -> list[str]:
@@ -240,4 +240,4 @@ def _kind_of(value: object) -> str:
 
 def _shown(text: str) -> str:
     """The text in quotes; with escapes where it would not print."""
-    return f'"{text}"' if text.isprintable() else repr(text)
+    return f"`{text}`" if text.isprintable() else repr(text)

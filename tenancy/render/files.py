@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.manifest import Manifest, Nonconforming, Page
 from tenancy.render.conform import Checker
 from tenancy.render.kustomize import kustomizations
 from tenancy.render.pages import page, pages
 from tenancy.render.yaml import documents
-
-
-class Nonconforming(Exception):
-    """An object of our own that its schema refuses: a fault of the compiler, never of the organization."""
 
 
 def render(

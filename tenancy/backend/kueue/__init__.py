@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 from tenancy.backend.kueue.configuration import configuration
+from tenancy.backend.kueue.configuration_schema import violations
 from tenancy.backend.kueue.flavors import flavors, priorities
 from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
-from tenancy.backend.manifest import Manifest, Object, Page
+from tenancy.backend.manifest import Manifest, Nonconforming, Object, Page
 from tenancy.backend.shared import platform, tenant
 from tenancy.plan.values import ClusterPlan
 
@@ -19,12 +21,20 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     yield Manifest("platform/roles.yaml", tuple(platform(plan)))
     if plan.priorities:
         yield Manifest("platform/priorities.yaml", tuple(priorities(plan)))
-    yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": configuration(plan)})
+    yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": _configuration(plan)})
     if found := tuple(policies(plan)):
         yield Manifest("policies/admission.yaml", found)
     yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
     yield from _queues(plan)
     yield from _tenants(plan)
+
+
+def _configuration(plan: ClusterPlan) -> dict[str, Any]:
+    """The manager's configuration, which nothing after us checks before the manager stops on it."""
+    result = configuration(plan)
+    if found := violations(result, plan.kueue):
+        raise Nonconforming(f"the configuration of Kueue {plan.kueue} would stop its manager: {'; '.join(found)}")
+    return result
 
 
 def _queues(plan: ClusterPlan) -> Iterator[Manifest]:

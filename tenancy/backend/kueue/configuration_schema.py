@@ -11,17 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 
 from tenancy.backend.kueue.configuration_rules import RULES
 from tenancy.backend.kueue.configuration_start import Gate, Start
+from tenancy.model.versions import KUEUE
+from tenancy.resources import data_path
 
-MINORS = ("0.17", "0.18", "0.19")
+MINORS = tuple(KUEUE)
 _V1BETA1 = "config.kueue.x-k8s.io/v1beta1"
-_PACKAGE = Path(__file__).parents[2]
 
 
 def violations(configuration: Mapping[str, Any], minor: str) -> list[str]:
@@ -59,9 +59,7 @@ def _structure(minor: str, *, v1beta1: bool) -> jsonschema_rs.Draft202012Validat
 
 
 def _read(minor: str, name: str) -> str:
-    installed = _PACKAGE / "_data" / "schemas"
-    folder = installed if installed.is_dir() else _PACKAGE.parent / "schemas"
-    return (folder / "kueue-manager" / minor / name).read_text(encoding="utf-8")
+    return (data_path("schemas") / "kueue-manager" / minor / name).read_text(encoding="utf-8")
 
 
 def _path(keys: list[str | int]) -> str:
