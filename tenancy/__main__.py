@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Run the command line. A compilation makes few cycles and many values, so the collector only costs (a third)."""
     gc.disable()
-    from tenancy.cli import run  # noqa: PLC0415 - after the collector is off: importing makes values too
+    from tenancy.cli import run  # after the collector is off: importing makes values too
 
     status = run(sys.argv[1:])
     gc.freeze()  # else the interpreter looks for cycles once more as it ends, and everything is about to go anyway

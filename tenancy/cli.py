@@ -112,13 +112,22 @@ def validate(org: Path | None, format_: str, strict: bool, today: date) -> int:
 @_ORG
 @_OUT
 @click.option("--check", is_flag=True, help="Write nothing; fail if the output folder is not up to date.")
+@click.option(
+    "--cache/--no-cache", default=True, help="Skip the work where neither input nor output changed (default)."
+)
 @_FORMAT
 @_STRICT
-def compile_(org: Path | None, out: Path | None, check: bool, format_: str, strict: bool) -> int:
+def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, format_: str, strict: bool) -> int:
     """Check the organization and write the objects of every cluster.
 
     Only files that out/tenancy.lock lists are ever replaced or removed; a file edited by hand is an error.
     """
+    if cache:
+        from tenancy.commands import unchanged
+
+        if (settled := unchanged.unchanged(org, out)) is not None:
+            click.echo(f"{settled}: up to date", err=True)
+            return Status.CLEAN
     from tenancy.commands import compile as command
 
     return command.compile_(org, out, check=check, format_=format_, strict=strict)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tenancy.check.finding import Check, Finding
 from tenancy.check.syntax import listed, nearest
-from tenancy.check.wording import comparable, entry_text, key_of, known_board, off_text
+from tenancy.check.wording import comparable, entry_text, key_of, known_board, off_text, readable_layout
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.budgets import SHARE
 from tenancy.model.document import TRIPLE, Triple
@@ -54,7 +54,7 @@ def resources(org: Org) -> Iterator[Finding]:
             flavor, path = org.flavors[name], (*unit.path, "budget", name)
             if org.left_out and (org.hides(path) or org.hides(flavor.path)):
                 continue
-            if not known_board(org.document.flavors[name]) or not _readable_layout(flavor):
+            if not known_board(org.document.flavors[name]) or not readable_layout(flavor):
                 continue
             yield from _entry(unit, flavor, path, said)
 
@@ -65,12 +65,6 @@ def _says_all(entry: Entry, said: Any) -> bool:
         return False
     count = len(entry.written) + entry.share
     return count == len(said.model_fields_set) if isinstance(said, Triple) else count > 0
-
-
-def _readable_layout(flavor: Hardware) -> bool:
-    """Whether every profile of the MIG layout is one of the board: else its own finding says enough."""
-    profiles = flavor.gpu.profiles if flavor.gpu is not None else {}
-    return all(profile in profiles for layout in flavor.layouts for profile in layout.profiles)
 
 
 def _entry(unit: Node, flavor: Hardware, path: KeyPath, said: Any) -> Iterator[Finding]:
@@ -181,13 +175,19 @@ def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> 
 
 def _enough(unit: Node, flavor: Hardware, missing: str) -> str:
     """As much of what is missing as stands beside the other in a node, in whole cores or GiB."""
-    other, unit_size = (MEMORY, 1000) if missing == CPU else (CPU, 1 << 30)
-    count = unit.entries[flavor.name].amounts[other].quota * flavor.node[missing] // flavor.node[other]
-    return canonical(min(max(1, round(count / unit_size)) * unit_size, LARGEST), missing)
+    amounts, each = unit.entries[flavor.name].amounts, _gibibytes(flavor.node)
+    if missing == MEMORY:
+        return canonical(min(max(1, -(-amounts[CPU].quota * each // 1000)) << 30, LARGEST), MEMORY)
+    return canonical(min(max(1, -(-amounts[MEMORY].quota // (each << 30))) * 1000, LARGEST), CPU)
+
+
+def _gibibytes(node: Mapping[str, int]) -> int:
+    """GiB of memory beside each core of a node."""
+    return max(1, round(node[MEMORY] / (1 << 30) / max(1, node[CPU] / 1000)))
 
 
 def _ratio(node: Mapping[str, int], missing: str) -> str:
-    gibibytes = max(1, round(node[MEMORY] / (1 << 30) / max(1, node[CPU] / 1000)))
+    gibibytes = _gibibytes(node)
     return f"{gibibytes}Gi for each cpu" if missing == MEMORY else f"one cpu for each {gibibytes}Gi"
 
 

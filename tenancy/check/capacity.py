@@ -54,8 +54,8 @@ WHOLE_NODES_WITH_MIG: Final = Rule(
     "whole-nodes-with-mig",
     Severity.ERROR,
     "Whole nodes of a flavor that is divided into slices",
-    "A budget in whole nodes counts GPUs, and a divided GPU is a number of slices: a multiple of the GPUs of a node "
-    "would be neither nodes nor what a job asks for.",
+    "Budgets in whole nodes are multiples of the GPUs of a node, but a divided flavor counts slices: eight slices are "
+    "no node, and no job could take one.",
 )
 
 

@@ -68,7 +68,9 @@ def domain(org: Org) -> Iterator[Finding]:
         return
     owner = next((each for each in RESERVED_DOMAINS if _below(said, each)), None)
     if owner is not None:
-        help_text = "write a DNS name of your own, such as `gpu.acme.example`, or remove `domain` (`tenancy.internal`)"
+        help_text = (
+            "write a DNS name of your own, such as `gpu.acme.example`; without `domain` it is `tenancy.internal`"
+        )
         yield Finding(DOMAIN_RESERVED, ("domain",), f"the domain `{said}` belongs to `{owner}`", help_text)
 
 

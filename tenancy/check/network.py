@@ -207,7 +207,7 @@ def internet(org: Org) -> Iterator[Finding]:
                 INTERNET_OPENS_CLUSTER,
                 ("network", "clusterRanges"),
                 f"`clusterRanges` is empty, but `{unit.title}` may reach the internet",
-                "list the ranges of nodes, pods and services, or remove `clusterRanges` (all private ranges)",
+                "list the ranges of nodes, pods and services; without `clusterRanges` they are all private ranges",
                 (("the unit", (*unit.path, "network", "egress", "internet")),),
                 at_key=True,
             )

@@ -150,7 +150,16 @@ def _judge(
             reason = f"`{value}` is not a whole number of GPUs"
         elif price and error.kind is QuantityProblem.FRACTION:
             reason, help_text = f"`{value}` has more than three decimals", "round it to a thousandth"
+        if error.kind is QuantityProblem.FRACTION and not price:
+            help_text = _whole(value, resource)
         yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
+
+
+def _whole(value: object, resource: str) -> str:
+    """What to write for a quantity that is finer than what can be handed out."""
+    if resource == CPU:
+        return "write whole thousandths of a core, such as `500m`"
+    return f"write {int(value)} or {int(value) + 1}" if isinstance(value, float) else "write a whole number"
 
 
 def capacity_sums(org: Org) -> Iterator[Finding]:

@@ -141,7 +141,18 @@ def _comparable(org: Org, flavor: Hardware) -> bool:
     )
     spare = document.nodes > 0 and any(layout.nodes <= document.spare_nodes for layout in flavor.layouts)
     spare = spare or document.spare_nodes >= document.nodes > 0
-    return not (unread or spare) and known_board(document) and flavor.node[CPU] > 0 and flavor.node[MEMORY] > 0
+    return not (unread or spare) and known_board(document) and readable_layout(flavor) and _has_size(flavor)
+
+
+def _has_size(flavor: Hardware) -> bool:
+    """Whether a node leaves jobs something of all that it should have."""
+    return all(flavor.node[resource] > 0 for resource in ((CPU, MEMORY) if flavor.is_cpu else (CPU, MEMORY, GPUS)))
+
+
+def readable_layout(flavor: Hardware) -> bool:
+    """Whether every profile of the MIG layout is one of the board: else its own finding says enough."""
+    profiles = flavor.gpu.profiles if flavor.gpu is not None else {}
+    return all(profile in profiles for layout in flavor.layouts for profile in layout.profiles)
 
 
 def known_board(document: Flavor) -> bool:

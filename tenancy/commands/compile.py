@@ -11,6 +11,7 @@ import click
 from tenancy.commands.findings import print_all, show, status
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
+from tenancy.output import stamp
 from tenancy.output.write import Survey, survey, write
 from tenancy.pipeline import examine, generate
 
@@ -18,6 +19,7 @@ from tenancy.pipeline import examine, generate
 def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, strict: bool) -> Status:
     """Write what is not up to date, or with `check` only say what that would be."""
     path = organization(org)
+    before = stamp.key(path)
     found = examine(path)
     show(found, format_, stream=sys.stderr, quiet=True)
     result = status(found.diagnostics, strict=strict)
@@ -29,7 +31,11 @@ def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, s
     if surveyed.refusals:
         print_all(surveyed.refusals, None, 0, format_, stream=sys.stderr)
         return status(surveyed.refusals)
-    return _report_stale(root, surveyed.stale) if check else _write(root, files, surveyed, format_)
+    result = _report_stale(root, surveyed.stale) if check else _write(root, files, surveyed, format_)
+    quiet = result is Status.CLEAN and not found.diagnostics and not found.silenced
+    if quiet and before is not None and before == stamp.key(path):  # else the input changed while it was read
+        stamp.remember(root, before)
+    return result
 
 
 def _write(root: Path, files: dict[str, str], surveyed: Survey, format_: str) -> Status:

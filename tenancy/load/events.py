@@ -127,9 +127,7 @@ class Reading:
 
     def tag(self, event: Any, path: KeyPath) -> None:
         message = f"the tag `{event.tag.replace('tag:yaml.org,2002:', '!!')}` is not allowed"
-        self.report(
-            rules.TAG, message, event, path, "remove the tag; a value in quotes is text, any other what it looks like"
-        )
+        self.report(rules.TAG, message, event, path, "remove the tag; to make the value text, quote it")
 
     def scalar(self, event: Any, key: str | None, container: Raw) -> Raw:
         """The value of a scalar that is quoted, or plain and not met before, or has a tag or an anchor."""
@@ -142,7 +140,10 @@ class Reading:
                 self.plain[event.value] = value
             else:
                 shown = value if len(value) <= 24 else f"{value[:20]}…"
-                message, help_ = f"the number `{shown}` is out of range", "write a smaller number, or quote it as text"
+                message, help_ = (
+                    f"the number `{shown}` is out of range",
+                    "write a number that fits, or quote it as text",
+                )
                 self.report(rules.NUMBER, message, event, self.here(key, container), help_)
         elif not value.isascii() and _SURROGATE.search(value):
             self.half_character(event, self.here(key, container))

@@ -114,7 +114,7 @@ def _fragment(loading: Loading, document: dict[str, Raw]) -> Fragment | None:
 
     for key, expected, rule in (("kind", KIND, rules.KIND), ("apiVersion", API_VERSION, rules.API_VERSION)):
         if document.get(key) != expected:
-            report(rule, key, f"`{key}` is {_named(document.get(key))}", f"write `{key}: {expected}`")
+            report(rule, key, f"`{key}` is {_named(document.get(key))}, not `{expected}`", f"write `{key}: {expected}`")
     if document.get("kind") != KIND:
         return None
     for key in (key for key in document if key not in _KEYS):

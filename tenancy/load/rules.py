@@ -21,32 +21,32 @@ def _error(code: str, title: str, why: str) -> Rule:
 
 SYNTAX = _error(
     "yaml-syntax",
-    "YAML syntax error",
+    "A YAML syntax error",
     "Nothing after the error can be read, so nothing in this file was checked further.",
 )
 TAB = _error(
     "yaml-tab",
-    "Tab used for indentation",
+    "A tab used for indentation",
     "YAML indents with spaces only: a tab has no width, so the nesting would be a guess.",
 )
 DUPLICATE_KEY = _error(
     "yaml-duplicate-key",
-    "Key written twice in one mapping",
+    "A key written twice in one mapping",
     "Most YAML readers silently keep the last one: a budget would vanish without a word.",
 )
 MERGE_KEY = _error(
     "yaml-merge-key",
-    "Merge key `<<`",
+    "A merge key `<<`",
     "YAML 1.2 has no merge key; what it would merge depends on the reader, so a reviewer cannot see the result.",
 )
 ALIAS_UNDEFINED = _error(
     "yaml-alias-undefined",
-    "Alias without an anchor",
+    "An alias without an anchor",
     "The alias stands for a value that was never written, so there is nothing to read in its place.",
 )
 ALIAS_RECURSIVE = _error(
     "yaml-alias-recursive",
-    "Alias inside its own anchor",
+    "An alias inside its own anchor",
     "The value would contain itself and never end.",
 )
 BOMB = _error(
@@ -56,7 +56,7 @@ BOMB = _error(
 )
 TAG = _error(
     "yaml-tag",
-    "Explicit YAML tag",
+    "An explicit YAML tag",
     "A tag changes the type of a value behind the reader's back, and some name program objects to construct.",
 )
 DOCUMENTS = _error(
@@ -66,63 +66,63 @@ DOCUMENTS = _error(
 )
 NOT_UTF8 = _error(
     "yaml-not-utf8",
-    "File is not UTF-8",
+    "A file that is not UTF-8",
     "Names and labels end up in Kubernetes objects, which are UTF-8; guessing another encoding would change them.",
 )
 UTF16 = _error(
     "yaml-utf16",
-    "File is UTF-16",
+    "A file in UTF-16",
     "Reviews, diffs and most tools treat a UTF-16 file as binary, so nobody could review a change to it.",
 )
 UNPRINTABLE = _error(
     "yaml-unprintable",
-    "Character that YAML does not allow",
+    "A character that YAML does not allow",
     "The character is invisible in a review, and YAML readers reject the whole file for it.",
 )
 EMPTY = _error(
     "yaml-empty",
-    "File without content",
+    "A file without content",
     "An empty file is more often a failed write or a bad merge than what somebody meant.",
 )
 ROOT = _error(
     "yaml-root",
-    "Top level is not a mapping",
+    "A top level that is not a mapping",
     "The organization is read by its keys; a list or a single value has none.",
 )
 COMPLEX_KEY = _error(
     "yaml-complex-key",
-    "Key that is not plain text",
+    "A key that is not plain text",
     "Keys are names; a list, a mapping or an alias has no text that could name a department or a team.",
 )
 NULL_KEY = _error(
     "yaml-null-key",
-    "Empty or null key",
+    "An empty or null key",
     "YAML readers disagree whether such a key is the word or no value at all; most often the name was forgotten.",
 )
 DEPTH = _error(
     "yaml-depth",
-    "Nesting too deep",
+    "Too deep a nesting",
     "No organization nests this deep; such a file is a mistake or an attack on whoever reads it.",
 )
 SIZE = _error(
     "yaml-size",
-    "File too large",
+    "Too large a file",
     "An organization of ten thousand teams takes 5 MiB; a larger file is the wrong one, or should be several.",
 )
 VERSION = _error(
     "yaml-version",
-    "YAML version other than 1.2",
+    "A YAML version other than 1.2",
     "Under another version `no`, `on` and `010` mean something else than this tool reads.",
 )
 NUMBER = _error(
     "yaml-number",
-    "Number out of range",
+    "A number out of range",
     "No system downstream can hold the number; it would be rounded, or become infinity.",
 )
 
 ORG_MISSING = _error(
     "org-missing",
-    "No org.yaml",
+    "A folder without org.yaml",
     "Without the root of the organization nothing can be checked, and an unchecked organization is not a clean one.",
 )
 ORG_AMBIGUOUS = _error(
@@ -132,42 +132,42 @@ ORG_AMBIGUOUS = _error(
 )
 UNREADABLE = _error(
     "file-unreadable",
-    "File cannot be read",
+    "A file that cannot be read",
     "What the file says is unknown, so the organization cannot be called checked.",
 )
 API_VERSION = _error(
     "departments-api-version",
-    "Departments file with another apiVersion",
+    "A departments file with another apiVersion",
     "The apiVersion fixes what the keys mean; under another one the same words may mean something else.",
 )
 KIND = _error(
     "departments-kind",
-    "File under departments/ of another kind",
+    "A file of another kind under departments/",
     "Only `kind: Departments` is merged into the organization; any other document there would be ignored in silence.",
 )
 KEY = _error(
     "departments-key",
-    "Unknown key in a departments file",
+    "An unknown key in a departments file",
     "A misspelt key would be ignored, and with it everything below it.",
 )
 SHAPE = _error(
     "departments-shape",
-    "Departments file of the wrong shape",
+    "A departments file of the wrong shape",
     "Departments are merged by name; without a mapping of names there is nothing to merge.",
 )
 FILE_MISSING = _error(
     "department-file-missing",
-    "Referenced department file does not exist",
+    "A reference to a department file that does not exist",
     "The department would have no teams and no budget, and its namespaces would be deleted.",
 )
 FILE_OUTSIDE = _error(
     "department-file-outside",
-    "Referenced department file outside the organization's folder",
+    "A reference to a file outside the organization's folder",
     "Files outside the folder are not covered by its review rules and are absent from a checkout of it alone.",
 )
 FILE_TWICE = _error(
     "department-file-twice",
-    "Department file referenced twice",
+    "A department file referenced twice",
     "One department cannot be in two places: its budget would be counted twice.",
 )
 FILE_KEYS = _error(
@@ -177,17 +177,17 @@ FILE_KEYS = _error(
 )
 FILE_CONTENT = _error(
     "department-file-content",
-    "Referenced file does not define exactly that department",
+    "A referenced file that defines other departments",
     "A reference stands for one department; others in the file would have no place in the organization.",
 )
 PARENT_MISSING = _error(
     "department-parent-missing",
-    "Parent department does not exist",
+    "A parent department that does not exist",
     "The departments of the file would belong nowhere, with no quota above them to divide.",
 )
 PARENT_CONFLICT = _error(
     "department-parent-conflict",
-    "Parent and reference disagree",
+    "A parent that contradicts the reference",
     "The file says one place and the reference another; the department can only be in one.",
 )
 CYCLE = _error(
@@ -197,7 +197,7 @@ CYCLE = _error(
 )
 DUPLICATE = _error(
     "department-duplicate",
-    "Department defined twice",
+    "A department defined twice",
     "Both would be one queue; which budget it gets would depend on the order of the files.",
 )
 

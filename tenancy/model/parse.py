@@ -43,12 +43,11 @@ _FLAVOR: Mapping[str, Any] = {"nodes": 0, "node": {"cpu": 0, "memory": 0}}
 """Stand-ins for what an organization and a flavor must say, so that one bad value does not hide all other findings."""
 
 _BOUNDS = {
-    "greater_than_equal": "{ge} or more",
-    "less_than_equal": "{le} or less",
-    "finite_number": "a number that is not infinite",
+    "greater_than_equal": ("below {ge:g}", "{ge:g} or more"),
+    "less_than_equal": ("above {le:g}", "{le:g} or less"),
+    "finite_number": ("which is no finite number", "a finite number"),
 }
-"""What to write where a number is out of its bounds, by pydantic's type of error."""
-_BOUNDS_LOST = "a value that docs/language.md allows here"
+"""What is wrong with a number that is out of its bounds, and what to write, by pydantic's type of error."""
 _MAY_BE_NULL: KeyPath = ("network", "dns", "nodeLocal")
 _ROUNDS = 20
 """A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
@@ -176,9 +175,13 @@ def _explain(
 
 def _out_of_range(details: ErrorDetails, path: KeyPath, tree: Raw, sources: Sources) -> Diagnostic:
     bounds = details.get("ctx", {})
-    message, help_text = f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}", f"write {_BOUNDS_LOST}"
+    message, help_text = (
+        f"`{_dotted(path)}` is {_shown(_value_at(tree, path))}",
+        "write a value that docs/language.md allows here",
+    )
     if details["type"] in _BOUNDS:
-        help_text = f"write {_BOUNDS[details['type']].format(**bounds)}"
+        fault, allowed = _BOUNDS[details["type"]]
+        message, help_text = f"{message}, {fault.format(**bounds)}", f"write {allowed.format(**bounds)}"
     elif details["type"] == "too_short":
         message, help_text = f"`{_dotted(path)}` is an empty list", f"name at least {bounds['min_length']}"
     return _diagnostic(OUT_OF_RANGE, message, sources.value(path), help=help_text)

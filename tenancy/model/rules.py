@@ -15,7 +15,7 @@ UNKNOWN_KEY: Final = Rule(
 MISSING_KEY: Final = Rule(
     "missing-key",
     Severity.ERROR,
-    "A required key is missing",
+    "A required key that is missing",
     "There is no sensible default for it, so nothing could be compiled.",
 )
 WRONG_TYPE: Final = Rule(

@@ -10,61 +10,61 @@ from tenancy.diagnostics import Diagnostic, Place, Rule, Severity
 EDITED = Rule(
     code="output-edited",
     severity=Severity.ERROR,
-    title="A generated file was edited by hand",
+    title="A generated file that was edited by hand",
     why="Writing it again would throw the edit away; leaving it would deploy something that org/ does not say.",
 )
 FOREIGN = Rule(
     code="output-foreign",
     severity=Severity.ERROR,
-    title="A file that tenancy did not write is in the way",
+    title="A file in the way that tenancy did not write",
     why="tenancy.lock does not list it, so somebody else owns its content, and it would be lost.",
 )
 LOCK = Rule(
     code="output-lock",
     severity=Severity.ERROR,
-    title="tenancy.lock cannot be trusted",
+    title="A tenancy.lock that cannot be trusted",
     why="The lock says which files may be replaced and deleted; with a wrong one, somebody's own files would be.",
 )
 PATH = Rule(
     code="output-path",
     severity=Severity.ERROR,
-    title="The path of a generated file is not a plain path below the output folder",
+    title="A generated file whose path is not a plain one below the output folder",
     why="It would be written outside the output folder, over the lock, or under a name that sha256sum cannot list.",
 )
 CLASH = Rule(
     code="output-path-clash",
     severity=Severity.ERROR,
-    title="Two generated files cannot exist side by side",
+    title="Two generated files that cannot exist side by side",
     why="Where upper and lower case are the same name (macOS, Windows), one of them would silently replace the other.",
 )
 SYMLINK = Rule(
     code="output-symlink",
     severity=Severity.ERROR,
-    title="A symbolic link is in the way",
+    title="A symbolic link in the way",
     why="Writing or deleting through it would change files outside the output folder.",
 )
 OBSTRUCTED = Rule(
     code="output-obstructed",
     severity=Severity.ERROR,
-    title="A folder is where a file must go, or the reverse",
+    title="A folder where a file must go, or the reverse",
     why="It would have to be deleted with all it holds before the output can be written.",
 )
 STALE = Rule(
     code="output-stale",
     severity=Severity.ERROR,
-    title="The output is not what org/ compiles to",
+    title="An output that is not what org/ compiles to",
     why="Argo CD deploys what is committed, so the cluster would differ from what was reviewed.",
 )
 UNREADABLE = Rule(
     code="output-unreadable",
     severity=Severity.ERROR,
-    title="The output could not be read",
+    title="An output that cannot be read",
     why="Whether a file may be replaced is decided by its content, so nothing is decided without it.",
 )
 UNWRITABLE = Rule(
     code="output-unwritable",
     severity=Severity.ERROR,
-    title="The output could not be written",
+    title="An output that cannot be written",
     why="The output may be incomplete. The next run finishes or repairs it; until then it must not be committed.",
 )
 

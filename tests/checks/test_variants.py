@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from datetime import date
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ V = f"{R}.teams.vision"
 S = f"{R}.teams.speech"
 
 
-def codes(changes: dict[str, Any]) -> list[str]:
+def codes(changes: dict[str, Any], today: date | None = None) -> list[str]:
     """What the checks say of the base with the values at dotted paths replaced."""
     tree = copy.deepcopy(BASE)
     for dotted, value in changes.items():
@@ -61,7 +62,7 @@ def codes(changes: dict[str, Any]) -> list[str]:
     assert parsed.organization is not None
     org = organize(parsed.organization)
     promise(org)
-    return [found.code for found in check(org, sources)]
+    return [found.code for found in check(org, sources, today)]
 
 
 ORDER = {
@@ -102,6 +103,39 @@ SUMS = {
         ["quota-above-capacity"],
     ),
     "all but the spare nodes": ({"flavors.h100.spareNodes": 1}, []),
+    "a flavor without nodes is one finding where it has quotas": ({"flavors.h100.nodes": 0}, ["quota-above-capacity"]),
+    "a flavor without nodes or quotas": (
+        {"flavors.h100.nodes": 0, f"{R}.budget": {}, f"{V}.budget": {}, f"{S}.budget": {}},
+        ["flavor-without-nodes"],
+    ),
+    "as many spare nodes as a layout has": (
+        {
+            "flavors.mig.nodes": 4,
+            "flavors.mig.spareNodes": 1,
+            "flavors.mig.mig": [{"1g.10gb": 7, "nodes": 1}, {"3g.40gb": 2, "nodes": 3}],
+        },
+        ["spare-nodes"],
+    ),
+    "one spare node less than a layout has": (
+        {
+            "flavors.mig.nodes": 5,
+            "flavors.mig.spareNodes": 1,
+            "flavors.mig.mig": [{"1g.10gb": 7, "nodes": 2}, {"3g.40gb": 2, "nodes": 3}],
+        },
+        [],
+    ),
+    "what a team of budgeted projects keeps while none may borrow": (
+        {f"{V}.projects": {"a": {"budget": {"h100": 4}}}, f"{V}.policy": {"borrowing": "none"}},
+        ["pool-unused"],
+    ),
+    "what a team keeps for a project without a budget": (
+        {f"{V}.projects": {"a": {"budget": {"h100": 4}}, "b": {}}, f"{V}.policy": {"borrowing": "none"}},
+        [],
+    ),
+    "whole nodes of a divided flavor are one finding": (
+        {"flavors.mig.wholeNodes": True, f"{R}.budget": {"h100": 24, "mig": {"1g.10gb": 9}}},
+        ["whole-nodes-with-mig"],
+    ),
     "a perGpu above the node is not a quota above the hardware": (
         {"flavors.h100.perGpu": {"cpu": 30}, f"{R}.budget": {"h100": 32}},
         ["per-gpu-above-node"],
@@ -169,6 +203,10 @@ AMOUNTS = {
         ["quantity-syntax"],
     ),
     "a price with four decimals": ({"flavors.h100.price": 1.2345}, ["quantity-fraction"]),
+    "a negative price": ({"flavors.h100.price": -1}, ["quantity-negative"]),
+    "a price that is no number": ({"flavors.h100.price": "3.20 EUR"}, ["quantity-syntax"]),
+    "an infinite price": ({"flavors.h100.price": float("inf")}, ["quantity-syntax"]),
+    "a price of nothing": ({"flavors.h100.price": 0}, []),
     "a bare number of a CPU flavor": ({f"{V}.budget": {"cpu": 8}}, ["amount-without-resource"]),
     "GPUs of a divided flavor": ({f"{V}.budget": {"mig": {"gpus": 8}}}, ["unknown-resource"]),
     "a profile of the board outside the layout": ({f"{V}.budget": {"mig": {"7g.80gb": 1}}}, ["unknown-resource"]),
@@ -193,6 +231,20 @@ REFERENCES = {
         },
         [],
     ),
+    "an account in a namespace of two units is one finding": (
+        {
+            f"{V}.namespace": "shared",
+            f"{V}.access": {"serviceAccounts": ["ci"]},
+            f"{S}.namespace": "shared",
+            f"{R}.access": {"viewers": ["serviceaccount:shared/ci"]},
+        },
+        ["namespace-twice"],
+    ),
+    "the internet where the cluster's ranges are the usual ones": (
+        {f"{V}.network": {"egress": {"internet": True}}},
+        [],
+    ),
+    "empty ranges of the cluster where nobody reaches the internet": ({"network.clusterRanges": []}, []),
     "an account of a renamed namespace": (
         {f"{S}.namespace": "speech", f"{V}.access": {"viewers": ["serviceaccount:research-speech/default"]}},
         ["unknown-namespace"],
@@ -209,6 +261,13 @@ POLICIES = {
             "policy": {"borrowingPreemption": "lower-priority"},
             f"{S}.policy": {"reclaim": "never"},
             f"{S}.budget": {"h100": {"reserved": 8, "quota": 8}},
+        },
+        ["reclaim-never-with-borrowing-preemption"],
+    ),
+    "borrowing preemption without reclaim where quota is lent is one finding": (
+        {
+            "clusters.train": {"sharing": "first-come"},
+            f"{S}.policy": {"reclaim": "never", "borrowingPreemption": "lower-priority"},
         },
         ["reclaim-never-with-borrowing-preemption"],
     ),
@@ -281,6 +340,14 @@ NAMES = {
 def test_a_variant_gives_exactly_these_findings(changes: dict[str, Any], expected: list[str]) -> None:
     """The findings of a variant, and no others."""
     assert codes(changes) == expected
+
+
+@pytest.mark.parametrize("unit", [R, V, f"{V}.projects.demo"])
+def test_every_kind_of_unit_has_a_last_day(unit: str) -> None:
+    """A department, a team and a project are expired on the day after, and not before."""
+    changes = {f"{V}.projects": {"demo": {}}, f"{unit}.expires": "2026-06-14"}
+    assert codes(changes, date(2026, 6, 15)) == ["expired"]
+    assert codes(changes, date(2026, 6, 14)) == []
 
 
 def test_the_base_of_the_variants_is_fine() -> None:

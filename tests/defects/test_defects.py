@@ -19,7 +19,7 @@ HEAD = "apiVersion: tenancy/v1alpha1\nkind: Departments\n"
 TEAM = "    budget: {h100: 8}\n    teams: {one: {}}\n"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Defect:
     """An edit of the trial organization: `old` becomes `bad`, or `near`, which is the nearest thing that is fine."""
 
@@ -62,85 +62,141 @@ def _boards(count: int) -> str:
 
 
 DEFECTS = (
-    Defect("field misspelt", "unknown-key", "wieght", "weight: 30", "wieght: 30", "weight: 31"),
     Defect(
-        "unknown enum value", "unknown-value", "reclaim:", "reclaim: any", "reclaim: all", "reclaim: lower-priority"
+        name="field misspelt",
+        code="unknown-key",
+        line="wieght",
+        old="weight: 30",
+        bad="wieght: 30",
+        near="weight: 31",
     ),
     Defect(
-        "more resources than a queue can hold",
-        "kueue-pairs",
-        "flavors:",
-        "  cpu:\n    nodes",
-        _boards(14) + "  cpu:\n    nodes",
-        _boards(8) + "  cpu:\n    nodes",
-    ),
-    Defect("negative quota", "quantity-negative", "h100: -16", "h100: 16", "h100: -16", "h100: 0"),
-    Defect(
-        "limit where nothing can be borrowed",
-        "limit-above-borrowing",
-        "limit: 40",
-        "        weight: 30",
-        "        weight: 30\n        policy: {borrowing: none}",
-        "        weight: 30\n        policy: {borrowing: department}",
+        name="unknown enum value",
+        code="unknown-value",
+        line="reclaim:",
+        old="reclaim: any",
+        bad="reclaim: all",
+        near="reclaim: lower-priority",
     ),
     Defect(
-        "reserved above quota", "reserved-above-quota", "reserved: 25", "reserved: 8,", "reserved: 25,", "reserved: 24,"
+        name="more resources than a queue can hold",
+        code="kueue-pairs",
+        line="flavors:",
+        old="  cpu:\n    nodes",
+        bad=_boards(14) + "  cpu:\n    nodes",
+        near=_boards(8) + "  cpu:\n    nodes",
     ),
     Defect(
-        "flavor given twice",
-        "yaml-duplicate-key",
-        "h100: 8 # again",
-        "          h100: 16\n",
-        "          h100: 16\n          h100: 8 # again\n",
-        "          h100: 16\n          a100-mig: {1g.10gb: 8} # another\n",
-    ),
-    Defect("a GPU count of 2.5", "quantity-fraction", "h100: 2.5", "h100: 16", "h100: 2.5", "h100: 2.0"),
-    Defect(
-        "reclaim never with borrowing preemption",
-        "reclaim-never-with-borrowing-preemption",
-        "borrowingPreemption",
-        "          h100: 8\n",
-        "          h100: {reserved: 8, quota: 8}\n        policy:\n          reclaim: never\n          borrowingPreemption: lower-priority\n",
-        "          h100: {reserved: 8, quota: 8}\n        policy:\n          reclaim: any\n          borrowingPreemption: lower-priority\n",
+        name="negative quota",
+        code="quantity-negative",
+        line="h100: -16",
+        old="h100: 16",
+        bad="h100: -16",
+        near="h100: 0",
     ),
     Defect(
-        "duplicate taint",
-        "taint-twice",
-        "- acme.example/reserved=serving",
-        "    taint: acme.example/reserved=training:NoSchedule\n",
-        "    taints:\n      - acme.example/reserved=training:NoSchedule\n      - acme.example/reserved=serving:NoSchedule\n",
-        "    taints:\n      - acme.example/reserved=training:NoSchedule\n      - acme.example/reserved=training:NoExecute\n",
+        name="limit where nothing can be borrowed",
+        code="limit-above-borrowing",
+        line="limit: 40",
+        old="        weight: 30",
+        bad="        weight: 30\n        policy: {borrowing: none}",
+        near="        weight: 30\n        policy: {borrowing: department}",
     ),
     Defect(
-        "budget for a resource the flavor lacks",
-        "unknown-resource",
-        "7g.80gb",
-        "a100-mig: {1g.10gb: 16}",
-        "a100-mig: {1g.10gb: 16, 7g.80gb: 1}",
-        "a100-mig: {1g.10gb: 16, 3g.40gb: 1}",
+        name="reserved above quota",
+        code="reserved-above-quota",
+        line="reserved: 25",
+        old="reserved: 8,",
+        bad="reserved: 25,",
+        near="reserved: 24,",
     ),
     Defect(
-        "name too long for the queue label",
-        "name-too-long",
-        "speech-and-",
-        "      speech:",
-        "      speech-and-language-processing-for-customer-service-telephony:",
-        "      speech-and-language-processing-for-customer-service:",
+        name="flavor given twice",
+        code="yaml-duplicate-key",
+        line="h100: 8 # again",
+        old="          h100: 16\n",
+        bad="          h100: 16\n          h100: 8 # again\n",
+        near="          h100: 16\n          a100-mig: {1g.10gb: 8} # another\n",
     ),
-    Defect("missing flavor", "unknown-flavor", "h10: 16", "h100: 16", "h10: 16", "h100: 15"),
     Defect(
-        "missing department file",
-        "department-file-missing",
-        "file:",
-        "departments:\n",
-        "departments:\n  robotics:\n    file: departments/robotics.yaml\n",
-        "departments:\n  robotics:\n    file: departments/robotics.yaml\n",
+        name="a GPU count of 2.5",
+        code="quantity-fraction",
+        line="h100: 2.5",
+        old="h100: 16",
+        bad="h100: 2.5",
+        near="h100: 2.0",
+    ),
+    Defect(
+        name="reclaim never with borrowing preemption",
+        code="reclaim-never-with-borrowing-preemption",
+        line="borrowingPreemption",
+        old="          h100: 8\n",
+        bad=(
+            "          h100: {reserved: 8, quota: 8}\n"
+            "        policy:\n"
+            "          reclaim: never\n"
+            "          borrowingPreemption: lower-priority\n"
+        ),
+        near=(
+            "          h100: {reserved: 8, quota: 8}\n"
+            "        policy:\n"
+            "          reclaim: any\n"
+            "          borrowingPreemption: lower-priority\n"
+        ),
+    ),
+    Defect(
+        name="duplicate taint",
+        code="taint-twice",
+        line="- acme.example/reserved=serving",
+        old="    taint: acme.example/reserved=training:NoSchedule\n",
+        bad=(
+            "    taints:\n"
+            "      - acme.example/reserved=training:NoSchedule\n"
+            "      - acme.example/reserved=serving:NoSchedule\n"
+        ),
+        near=(
+            "    taints:\n"
+            "      - acme.example/reserved=training:NoSchedule\n"
+            "      - acme.example/reserved=training:NoExecute\n"
+        ),
+    ),
+    Defect(
+        name="budget for a resource the flavor lacks",
+        code="unknown-resource",
+        line="7g.80gb",
+        old="a100-mig: {1g.10gb: 16}",
+        bad="a100-mig: {1g.10gb: 16, 7g.80gb: 1}",
+        near="a100-mig: {1g.10gb: 16, 3g.40gb: 1}",
+    ),
+    Defect(
+        name="name too long for the queue label",
+        code="name-too-long",
+        line="speech-and-",
+        old="      speech:",
+        bad="      speech-and-language-processing-for-customer-service-telephony:",
+        near="      speech-and-language-processing-for-customer-service:",
+    ),
+    Defect(
+        name="missing flavor",
+        code="unknown-flavor",
+        line="h10: 16",
+        old="h100: 16",
+        bad="h10: 16",
+        near="h100: 15",
+    ),
+    Defect(
+        name="missing department file",
+        code="department-file-missing",
+        line="file:",
+        old="departments:\n",
+        bad="departments:\n  robotics:\n    file: departments/robotics.yaml\n",
+        near="departments:\n  robotics:\n    file: departments/robotics.yaml\n",
         near_files={"robotics": "departments:\n  robotics:\n" + TEAM},
     ),
     Defect(
-        "department cycle through files",
-        "department-cycle",
-        "parent:",
+        name="department cycle through files",
+        code="department-cycle",
+        line="parent:",
         file="departments/a.yaml",
         bad_files={
             "a": "parent: sound\ndepartments:\n  light:\n" + TEAM,
@@ -152,114 +208,137 @@ DEFECTS = (
         },
     ),
     Defect(
-        "missing parent",
-        "department-parent-missing",
-        "parent:",
+        name="missing parent",
+        code="department-parent-missing",
+        line="parent:",
         file="departments/a.yaml",
         bad_files={"a": "parent: reserch\ndepartments:\n  light:\n" + TEAM},
         near_files={"a": "parent: research\ndepartments:\n  light:\n" + TEAM},
     ),
     Defect(
-        "namespace in two teams",
-        "namespace-twice",
-        "namespace: product-ads",
-        "      speech:\n",
-        "      speech:\n        namespace: product-ads\n",
-        "      speech:\n        namespace: product-ads-speech\n",
+        name="namespace in two teams",
+        code="namespace-twice",
+        line="namespace: product-ads",
+        old="      speech:\n",
+        bad="      speech:\n        namespace: product-ads\n",
+        near="      speech:\n        namespace: product-ads-speech\n",
     ),
     Defect(
-        "topology without labels that select nodes",
-        "flavor-labels-empty",
-        "labels:",
-        "    spareNodes: 1\n",
-        "    spareNodes: 1\n    topology: [acme.example/rack, kubernetes.io/hostname]\n    labels: {}\n",
-        "    spareNodes: 1\n    topology: [acme.example/rack, kubernetes.io/hostname]\n    labels: {acme.example/pool: h100}\n",
+        name="topology without labels that select nodes",
+        code="flavor-labels-empty",
+        line="labels:",
+        old="    spareNodes: 1\n",
+        bad="    spareNodes: 1\n    topology: [acme.example/rack, kubernetes.io/hostname]\n    labels: {}\n",
+        near=(
+            "    spareNodes: 1\n"
+            "    topology: [acme.example/rack, kubernetes.io/hostname]\n"
+            "    labels: {acme.example/pool: h100}\n"
+        ),
     ),
     Defect(
-        "two teams whose queue names collide",
-        "name-ambiguous",
-        "speech-lab: {}",
-        "    teams:\n      vision:\n",
-        "    departments:\n      speech:\n        teams: {lab: {}}\n    teams:\n      speech-lab: {}\n      vision:\n",
-        "    departments:\n      speech-lab:\n        teams: {lab: {}}\n    teams:\n      speech-lab2: {}\n      vision:\n",
+        name="two teams whose queue names collide",
+        code="name-ambiguous",
+        line="speech-lab: {}",
+        old="    teams:\n      vision:\n",
+        bad=(
+            "    departments:\n"
+            "      speech:\n"
+            "        teams: {lab: {}}\n"
+            "    teams:\n"
+            "      speech-lab: {}\n"
+            "      vision:\n"
+        ),
+        near=(
+            "    departments:\n"
+            "      speech-lab:\n"
+            "        teams: {lab: {}}\n"
+            "    teams:\n"
+            "      speech-lab2: {}\n"
+            "      vision:\n"
+        ),
     ),
     Defect(
-        "borrowable flavor not reachable",
-        "limit-of-nothing",
-        "a100-mig: {limit",
-        "          h100: 8\n",
-        "          h100: 8\n          a100-mig: {limit: {1g.10gb: 4}}\n        policy: {borrowing: department}\n",
-        "          h100: 8\n          a100-mig: {limit: {1g.10gb: 4}}\n",
+        name="borrowable flavor not reachable",
+        code="limit-of-nothing",
+        line="a100-mig: {limit",
+        old="          h100: 8\n",
+        bad="          h100: 8\n          a100-mig: {limit: {1g.10gb: 4}}\n        policy: {borrowing: department}\n",
+        near="          h100: 8\n          a100-mig: {limit: {1g.10gb: 4}}\n",
     ),
     Defect(
-        "object quota below what the queue admits",
-        "pods-below-queue",
-        "pods: 39",
-        "        weight: 30\n",
-        "        weight: 30\n        limits: {objects: {pods: 39}}\n",
-        "        weight: 30\n        limits: {objects: {pods: 300}}\n",
+        name="object quota below what the queue admits",
+        code="pods-below-queue",
+        line="pods: 39",
+        old="        weight: 30\n",
+        bad="        weight: 30\n        limits: {objects: {pods: 39}}\n",
+        near="        weight: 30\n        limits: {objects: {pods: 300}}\n",
     ),
     Defect(
-        "taint without a way to tolerate it",
-        "fence-on-cpu-flavor",
-        "cpuJobs",
-        "    nodes: 10\n",
-        "    nodes: 10\n    taint: acme.example/cpu:NoSchedule\n    cpuJobs: fence\n",
-        "    nodes: 10\n    taint: acme.example/cpu:NoSchedule\n    cpuJobs: lend\n",
+        name="taint without a way to tolerate it",
+        code="fence-on-cpu-flavor",
+        line="cpuJobs",
+        old="    nodes: 10\n",
+        bad="    nodes: 10\n    taint: acme.example/cpu:NoSchedule\n    cpuJobs: fence\n",
+        near="    nodes: 10\n    taint: acme.example/cpu:NoSchedule\n    cpuJobs: lend\n",
     ),
     Defect(
-        "cpu without memory",
-        "cpu-memory-uncovered",
-        "cpu: {cpu: 100}",
-        "cpu: {cpu: 100, memory: 400Gi}",
-        "cpu: {cpu: 100}",
-        "cpu: {cpu: 100, memory: 1Gi}",
+        name="cpu without memory",
+        code="cpu-memory-uncovered",
+        line="cpu: {cpu: 100}",
+        old="cpu: {cpu: 100, memory: 400Gi}",
+        bad="cpu: {cpu: 100}",
+        near="cpu: {cpu: 100, memory: 1Gi}",
     ),
     Defect(
-        "access for a namespace that nobody makes",
-        "unknown-namespace",
-        "product-serch",
-        "product-search/ci",
-        "product-serch/ci",
-        "product-search/ci",
+        name="access for a namespace that nobody makes",
+        code="unknown-namespace",
+        line="product-serch",
+        old="product-search/ci",
+        bad="product-serch/ci",
+        near="product-search/ci",
     ),
     Defect(
-        "quota above the physical GPUs",
-        "quota-above-capacity",
-        "h100: 89",
-        "      h100: 64\n",
-        "      h100: 89\n",
-        "      h100: 88\n",
+        name="quota above the physical GPUs",
+        code="quota-above-capacity",
+        line="h100: 89",
+        old="      h100: 64\n",
+        bad="      h100: 89\n",
+        near="      h100: 88\n",
     ),
     Defect(
-        "label that matches no declared node",
-        "flavor-label-without-node",
-        "nvidia.com/gpu.product",
-        "    spareNodes: 1\n",
-        "    spareNodes: 1\n    labels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}\n",
-        "    spareNodes: 1\n    labels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n",
+        name="label that matches no declared node",
+        code="flavor-label-without-node",
+        line="nvidia.com/gpu.product",
+        old="    spareNodes: 1\n",
+        bad="    spareNodes: 1\n    labels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}\n",
+        near="    spareNodes: 1\n    labels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n",
     ),
     Defect(
-        "two flavors on the same nodes",
-        "flavors-overlap",
-        "labels: {acme.example/pool: gpu, ",
-        "    spareNodes: 1\n",
-        "    spareNodes: 1\n    labels: {acme.example/pool: gpu}\n",
-        "    spareNodes: 1\n    labels: {acme.example/pool: h100}\n",
+        name="two flavors on the same nodes",
+        code="flavors-overlap",
+        line="labels: {acme.example/pool: gpu, ",
+        old="    spareNodes: 1\n",
+        bad="    spareNodes: 1\n    labels: {acme.example/pool: gpu}\n",
+        near="    spareNodes: 1\n    labels: {acme.example/pool: h100}\n",
     ),
     Defect(
-        "MIG above the layout", "quota-above-capacity", "1g.10gb: 65", "{1g.10gb: 16}", "{1g.10gb: 65}", "{1g.10gb: 64}"
+        name="MIG above the layout",
+        code="quota-above-capacity",
+        line="1g.10gb: 65",
+        old="{1g.10gb: 16}",
+        bad="{1g.10gb: 65}",
+        near="{1g.10gb: 64}",
     ),
     Defect(
-        "teams above their department",
-        "quota-above-parent",
-        "h100: 32",
-        "          h100: 8\n",
-        "          h100: 9\n",
-        "          h100: 7\n",
+        name="teams above their department",
+        code="quota-above-parent",
+        line="h100: 32",
+        old="          h100: 8\n",
+        bad="          h100: 9\n",
+        near="          h100: 7\n",
     ),
 )
-"""Twenty-nine errors; the thirtieth is no error: a non-canonical quantity, which is accepted and emitted canonically."""
+"""Twenty-nine errors; the thirtieth is none: a non-canonical quantity, which is accepted and emitted canonically."""
 
 
 def _edited(defect: Defect, replacement: str, files: Mapping[str, str], folder: Path) -> Examined:

@@ -108,7 +108,7 @@ def test_what_is_no_amount_is_refused_by_kind(value: object, resource: str, kind
         (True, GPU, "true and false are not quantities"),
         (None, GPU, "null is not a quantity"),
         ({}, GPU, "a mapping is not a quantity"),
-        (-2, GPU, "-2 is negative"),
+        (-2, GPU, "`-2` is negative"),
         (2.5, GPU, "`2.5` is not a whole number of nvidia.com/gpu"),
         ("0.1m", "cpu", "`0.1m` is not a whole number of thousandths of a core"),
         ("0.5", "memory", "`0.5` is not a whole number of bytes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,25 @@ from tests.strategies import organizations
 
 MISTAKES: st.SearchStrategy[Any] = st.sampled_from(
     (
-        *(None, True, -1, 0, 1, 2.5, 10**30, "", "share", "8 Gi", "h200", "never", "A30", "kube-system"),
+        *(
+            None,
+            True,
+            -1,
+            0,
+            1,
+            2.5,
+            10**30,
+            math.inf,
+            -math.inf,
+            math.nan,
+            "",
+            "share",
+            "8 Gi",
+            "h200",
+            "never",
+            "A30",
+            "kube-system",
+        ),
         *({}, [], {"gpus": "x"}, {"quota": None}, {"limit": 3}, {"cpu": 1}, {"1g.10gb": 1}),
         *("a" * 70, "Ä", "tenancy.internal/x"),
     )

@@ -100,8 +100,8 @@ def test_a_layout_that_does_not_fit_says_why_and_what_to_do() -> None:
     assert fit_text(CATALOGUE["H100-SXM-80GB"], {"3g.40gb": 2, "1g.10gb": 1}) == (
         dedent("""\
             H100-SXM-80GB: 2 x 3g.40gb + 1g.10gb does not fit
-              no room left: the layout needs 9 of 8 memory units of H100-SXM-80GB
-              Units: 1 x 1g.10gb (1 each) + 2 x 3g.40gb (4 each).
+              the layout needs 9 memory units, but `H100-SXM-80GB` has 8
+              take fewer or smaller instances: 1 x 1 (`1g.10gb`) + 2 x 4 (`3g.40gb`) = 9, at most 8
             """),
         False,
     )

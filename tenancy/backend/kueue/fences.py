@@ -15,16 +15,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import changed, mutating, pods, shown, templates, validating
+from tenancy.backend.shared.admission import changed, mutates, mutating, pods, shown, templates, validating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.model.hardware import Hardware, Taint
 from tenancy.plan.values import ClusterPlan
 
 FENCE: Final = "tenancy-fenced-flavors"
 TOLERATIONS: Final = "tenancy-gpu-tolerations"
-
-MUTATING_SINCE: Final = (1, 36)
-"""The first Kubernetes minor that serves MutatingAdmissionPolicy as v1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ def fences(plan: ClusterPlan) -> Iterator[Object]:
     if guarded := [fence for fence in found if not _injected(plan, fence.taint)]:
         variables = {**templates(), **changed(), **_pods(guarded)}
         yield from validating(plan, FENCE, variables, [_NODE_NAME, *map(_only_with_gpus, guarded)])
-    if found and _minor(plan.kubernetes) >= MUTATING_SINCE:
+    if found and mutates(plan):
         yield from _tolerations(plan, found)
 
 
@@ -139,8 +136,3 @@ def _missing(fence: Fence) -> str:
     how = f'"operator": "Equal", "value": {text(taint.value)}' if taint.value else '"operator": "Exists"'
     toleration = f'{{"key": {text(taint.key)}, {how}, "effect": {text(taint.effect)}}}'
     return f"({_offers(fence.resources)} && !({text(shown(taint))} in pod.tolerates) ?\n      [{toleration}] : [])"
-
-
-def _minor(version: str) -> tuple[int, int]:
-    major, minor = version.split(".")
-    return int(major), int(minor)

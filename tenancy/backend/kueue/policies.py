@@ -1,10 +1,11 @@
-"""Admission policies that make promises about flavors true: fences, and whole nodes."""
+"""Admission policies that make promises true: requests that Kueue counts right, fences, and whole nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tenancy.backend.kueue.fences import fences
+from tenancy.backend.kueue.requests import requests
 from tenancy.backend.kueue.whole_nodes import whole_nodes
 from tenancy.backend.manifest import Object
 from tenancy.plan.values import ClusterPlan
@@ -12,5 +13,6 @@ from tenancy.plan.values import ClusterPlan
 
 def policies(plan: ClusterPlan) -> Iterator[Object]:
     """The policies that the cluster needs, each with its binding."""
+    yield from requests(plan)
     yield from fences(plan)
     yield from whole_nodes(plan)

@@ -11,11 +11,16 @@ from typing import Any, Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.metadata import obj
-from tenancy.backend.shared.pod_templates import pod_templates, resource_rules
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, pod_templates, resource_rules
 from tenancy.model.hardware import Taint
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "admissionregistration.k8s.io/v1"
+MUTATING_SINCE: Final = (1, 36)
+"""The first Kubernetes minor that serves MutatingAdmissionPolicy as v1."""
+
+RULED: Final = ("containers", "initContainers", "tolerations")
+"""The fields of a pod spec that policies judge."""
 
 
 def validating(
@@ -24,6 +29,7 @@ def validating(
     variables: Mapping[str, str],
     rules: Sequence[tuple[str, str]],
     namespaces: Sequence[str] = (),
+    kinds: Sequence[PodTemplates] = POD_TEMPLATES,
 ) -> Iterator[Object]:
     """A policy that refuses what breaks one of `rules` (CEL and message), in `namespaces` or in all of ours.
 
@@ -31,7 +37,7 @@ def validating(
     """
     spec = {
         "failurePolicy": "Fail",
-        "matchConstraints": _constraints(plan, ("CREATE", "UPDATE"), namespaces),
+        "matchConstraints": _constraints(plan, resource_rules(("CREATE", "UPDATE"), kinds), namespaces),
         "variables": _variables(variables),
         "validations": [{"expression": expression, "message": message} for expression, message in rules],
     }
@@ -40,16 +46,31 @@ def validating(
     yield obj(API, "ValidatingAdmissionPolicyBinding", name, plan.labels, spec=binding)
 
 
-def mutating(plan: ClusterPlan, name: str, variables: Mapping[str, str], patches: str) -> Iterator[Object]:
-    """A policy that patches new work in the organization's namespaces; `patches` is CEL for a list of JSON patches.
+def mutates(plan: ClusterPlan) -> bool:
+    """Whether the cluster's API server has mutating policies."""
+    major, minor = plan.kubernetes.split(".")
+    return (int(major), int(minor)) >= MUTATING_SINCE
 
-    It fails open: it is a convenience, and work that it does not help says itself why it waits. It runs again when a
+
+def mutating(
+    plan: ClusterPlan,
+    name: str,
+    variables: Mapping[str, str],
+    patches: str,
+    *,
+    operations: tuple[str, ...] = ("CREATE",),
+    kinds: Sequence[PodTemplates] = POD_TEMPLATES,
+    failure: str = "Ignore",
+) -> Iterator[Object]:
+    """A policy that patches work in the organization's namespaces; `patches` is CEL for a list of JSON patches.
+
+    It fails open where it is a convenience: work that it does not help says itself why it waits. It runs again when a
     later webhook has changed the object, so `patches` must be empty for what it has patched.
     """
     spec = {
-        "failurePolicy": "Ignore",
+        "failurePolicy": failure,
         "reinvocationPolicy": "IfNeeded",
-        "matchConstraints": _constraints(plan, ("CREATE",), ()),
+        "matchConstraints": _constraints(plan, resource_rules(operations, kinds), ()),
         "variables": _variables(variables),
         "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patches}}],
     }
@@ -66,12 +87,16 @@ def templates() -> dict[str, str]:
     }
 
 
-def changed() -> dict[str, str]:
-    """The variable `changed`: false where an update leaves containers and tolerations as they are.
+def changed(fields: Iterable[str] = RULED) -> dict[str, str]:
+    """The variable `changed`: false where an update leaves these fields of the pod specs as they are.
 
-    Work that was there before the policy must still be suspended, finished and deleted. Reads `templates`.
+    Work that was there before the policy must still be started, suspended, finished and deleted. Reads `templates`.
     """
-    return {"facts": _FACTS, "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]"}
+    values = ",\n".join(f"  pod.spec.?{field}.orValue([])" for field in fields)
+    return {
+        "facts": f"variables.templates.map(pods, pods.map(pod, [\n{values}\n]))",
+        "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]",
+    }
 
 
 def pods(resources: Iterable[str], taints: Iterable[Taint]) -> dict[str, str]:
@@ -99,13 +124,6 @@ def _taints(taints: Iterable[Taint]) -> str:
     return "[" + ",\n".join(entries) + "]"
 
 
-_FACTS: Final = """\
-variables.templates.map(pods, pods.map(pod, [
-  pod.spec.?containers.orValue([]),
-  pod.spec.?initContainers.orValue([]),
-  pod.spec.?tolerations.orValue([])
-]))"""
-
 _PODS: Final = """\
 variables.templates[0].map(pod, {
   "path": pod.path,
@@ -122,7 +140,7 @@ variables.templates[0].map(pod, {
 })"""
 
 
-def _constraints(plan: ClusterPlan, operations: tuple[str, ...], namespaces: Sequence[str]) -> dict[str, Any]:
+def _constraints(plan: ClusterPlan, rules: list[dict[str, Any]], namespaces: Sequence[str]) -> dict[str, Any]:
     selector: dict[str, Any] = {"matchLabels": {f"{plan.domain}/organization": plan.organization}}
     if namespaces:
         name = "kubernetes.io/metadata.name"
@@ -131,7 +149,7 @@ def _constraints(plan: ClusterPlan, operations: tuple[str, ...], namespaces: Seq
         "matchPolicy": "Equivalent",
         "namespaceSelector": selector,
         "objectSelector": {},
-        "resourceRules": resource_rules(operations),
+        "resourceRules": rules,
     }
 
 

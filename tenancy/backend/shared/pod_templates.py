@@ -7,6 +7,7 @@ objects of any kind; what they create is admitted under the rules of its own kin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -50,18 +51,18 @@ POD_TEMPLATES: Final = (
 )
 
 
-def resource_rules(operations: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The rules that match every kind above, one for each API group and version, every default stated."""
-    rules = groupby(POD_TEMPLATES, key=lambda kind: (kind.group, kind.version))
+def resource_rules(operations: tuple[str, ...], kinds: Sequence[PodTemplates] = POD_TEMPLATES) -> list[dict[str, Any]]:
+    """The rules that match these kinds, one for each API group and version, every default stated."""
+    rules = groupby(kinds, key=lambda kind: (kind.group, kind.version))
     return [
         {
             "apiGroups": [group],
             "apiVersions": [version],
             "operations": list(operations),
-            "resources": [kind.resource for kind in kinds],
+            "resources": [kind.resource for kind in members],
             "scope": "*",
         }
-        for (group, version), kinds in rules
+        for (group, version), members in rules
     ]
 
 
