@@ -20,22 +20,34 @@ def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, s
     """Write what is not up to date, or with `check` only say what that would be."""
     path = organization(org)
     before = stamp.key(path)
-    found = examine(path)
-    show(found, format_, stream=sys.stderr, quiet=True)
-    result = status(found.diagnostics, strict=strict)
-    if result is not Status.CLEAN or found.org is None:
+    result, files, silent = _compiled(path, format_, strict=strict)
+    if files is None:
         return result
     root = output(out, path)
-    files = generate(found.org, found.custom)
     surveyed = survey(root, files)
     if surveyed.refusals:
         print_all(surveyed.refusals, None, 0, format_, stream=sys.stderr)
         return status(surveyed.refusals)
     result = _report_stale(root, surveyed.stale) if check else _write(root, files, surveyed, format_)
-    quiet = result is Status.CLEAN and not found.diagnostics and not found.silenced
-    if quiet and before is not None and before == stamp.key(path):  # else the input changed while it was read
+    # The input may have changed while it was read: then the files belong to neither state of it.
+    if result is Status.CLEAN and silent and before is not None and before == stamp.key(path):
         stamp.remember(root, before)
     return result
+
+
+def _compiled(path: Path, format_: str, *, strict: bool) -> tuple[Status, dict[str, str] | None, bool]:
+    """The files, if the organization may be compiled, and whether there was nothing to say about it.
+
+    The organization is let go here: with thousands of teams it is as large as its output.
+    """
+    found = examine(path)
+    show(found, format_, stream=sys.stderr, quiet=True)
+    result = status(found.diagnostics, strict=strict)
+    if result is not Status.CLEAN or found.org is None:
+        return result, None, False
+    org, custom, silent = found.org, found.custom, not found.diagnostics and not found.silenced
+    del found
+    return result, generate(org, custom), silent
 
 
 def _write(root: Path, files: dict[str, str], surveyed: Survey, format_: str) -> Status:

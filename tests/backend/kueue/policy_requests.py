@@ -1,6 +1,7 @@
 """Requests to an API server that runs the example organization's policies, each with the answer that is promised.
 
 Every one was sent to a real kube-apiserver 1.36.3 with the example's out/, as a member of the team (group `vision`).
+Those of BEFORE_136 were sent to the same server with the policy that the example would have on Kubernetes 1.35.
 There nvidia.com/gpu is h100's, behind `reserved=training`, and the MIG profiles are a100-mig's, behind
 `reserved=sliced`. Of several rules that are broken the server names the first.
 """
@@ -29,6 +30,8 @@ class Request(NamedTuple):
     """Empty where it is allowed."""
     tolerations: tuple[Object, ...] = ()
     """Of each pod spec that asks for GPUs; what Kubernetes adds to every pod itself is left out."""
+    requests: Object | None = None
+    """Of every container and init container, as it is stored; None where they are not looked at."""
 
 
 def container(limits: Object | None = None, *, requests: Object | None = None, name: str = "main") -> Object:
@@ -126,6 +129,10 @@ _FENCED = f"may tolerate {KEY}=training:NoSchedule"
 _FENCED_SLICES = f"may tolerate {KEY}=sliced:NoSchedule"
 _CPU = container(requests={"cpu": "1", "memory": "1Gi"})
 _BARE = container()
+_LIMITS = {"cpu": "10", "memory": "40Gi"}
+_GPU_LIMITS = {**_LIMITS, GPU: "2"}
+_LIMITED = container(_LIMITS)
+_BEFORE = container(_LIMITS, name="before")
 
 
 def _toleration(**fields: str) -> Object:
@@ -217,4 +224,62 @@ REQUESTS: Final = (
         for each in every_kind("fence", spec(_CPU, tolerations=(TRAINING,)))
     ),
     *(Request(f"{each['kind']} without GPUs", each) for each in every_kind("cpu", spec(_CPU))),
+    Request("cpu job with limits only", job("limits", spec(_LIMITED)), requests=_LIMITS),
+    Request(
+        "limits of an init container and a sidecar",
+        job(
+            "limits-init", spec(_LIMITED, initContainers=[_BEFORE, {**_BEFORE, "name": "s", "restartPolicy": "Always"}])
+        ),
+        requests=_LIMITS,
+    ),
+    Request(
+        "GPU job with limits only, which gets its toleration as well",
+        job("limits-gpu", spec(container(_GPU_LIMITS))),
+        "",
+        (TRAINING,),
+        _GPU_LIMITS,
+    ),
+    Request(
+        "GPU limits beside a request of cpu: Kueue and Kubernetes complete the others alike",
+        job("limits-mixed", spec(container(_GPU_LIMITS, requests={"cpu": "2"}))),
+        "",
+        (TRAINING,),
+        {"cpu": "2", "memory": "40Gi"},
+    ),
+    Request(
+        "requests below the limits, which stay as they are",
+        job("limits-both", spec(container(_LIMITS, requests={"cpu": "1", "memory": "1Gi"}))),
+        requests={"cpu": "1", "memory": "1Gi"},
+    ),
+    Request("job without any request or limit", job("limits-none", spec(_BARE)), requests={}),
+    Request(
+        "limits of something else than cpu and memory",
+        job("limits-disk", spec(container({"ephemeral-storage": "1Gi"}))),
+        requests={"ephemeral-storage": "1Gi"},
+    ),
+    *(
+        Request(f"{each['kind']} with limits only", each, requests={} if each["kind"] == "Deployment" else _LIMITS)
+        for each in every_kind("limits", spec(_LIMITED))
+    ),
+)
+
+_CPU_REQUEST = "write resources.requests.cpu beside resources.limits.cpu"
+_MEMORY_REQUEST = "write resources.requests.memory beside resources.limits.memory"
+
+BEFORE_136: Final = (
+    Request("cpu job with limits only", job("old-limits", spec(_LIMITED)), _CPU_REQUEST),
+    Request(
+        "cpu job that limits memory and requests cpu",
+        job("old-memory", spec(container({"memory": "4Gi"}, requests={"cpu": "1"}))),
+        _MEMORY_REQUEST,
+    ),
+    Request("limits of an init container", job("old-init", spec(_CPU, initContainers=[_BEFORE])), _CPU_REQUEST),
+    Request("requests beside limits", job("old-both", spec(container(_LIMITS, requests=_LIMITS)))),
+    Request("requests without limits", job("old-requests", spec(_CPU))),
+    Request("GPU job that limits nothing else", job("old-gpu", spec(_gpus(), tolerations=(TRAINING,)))),
+    Request("job without any request or limit", job("old-none", spec(_BARE))),
+    *(
+        Request(f"{each['kind']} with limits only", each, "" if each["kind"] in ("Pod", "Deployment") else _CPU_REQUEST)
+        for each in every_kind("old", spec(_LIMITED))
+    ),
 )

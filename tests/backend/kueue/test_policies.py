@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenancy.backend.kueue.policies import policies
+from tenancy.backend.kueue.whole_nodes import whole_nodes
 from tenancy.backend.shared.admission import shown
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.frameworks import FRAMEWORKS
@@ -22,7 +24,7 @@ from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates
 from tenancy.model.hardware import Taint
 from tenancy.pipeline import examine
 from tenancy.plan import plan
-from tests.backend.kueue.policy_requests import REQUESTS
+from tests.backend.kueue.policy_requests import BEFORE_136, REQUESTS
 
 Object: TypeAlias = dict[str, Any]
 
@@ -69,6 +71,7 @@ def _expressions(policy: Object) -> str:
 @pytest.mark.parametrize(
     ("flavor", "kubernetes", "names"),
     [
+        ((), "1.35", []),
         ((), "1.36", []),
         ((f"taint: {TAINT}", "cpuJobs: lend"), "1.36", []),
         (("taint: a/b:PreferNoSchedule",), "1.36", []),
@@ -80,9 +83,12 @@ def _expressions(policy: Object) -> str:
 def test_a_cluster_gets_the_policies_that_it_needs(
     flavor: tuple[str, ...], kubernetes: str, names: list[str], tmp_path: Path
 ) -> None:
-    """No fence, no fence policy; no whole nodes, no policy on them; mutating policies from Kubernetes 1.36 on."""
+    """No fence, no fence policy; no whole nodes, no policy on them; mutating policies from Kubernetes 1.36 on.
+
+    The one about requests is needed everywhere.
+    """
     found = _policies(tmp_path, *flavor, kubernetes=kubernetes)
-    assert sorted({name for _, name in found}) == names
+    assert sorted({name for _, name in found}) == sorted([*names, "tenancy-template-requests"])
     for kind, name in found:
         assert (kind if kind.endswith("Binding") else f"{kind}Binding", name) in found
 
@@ -91,10 +97,11 @@ def test_every_default_is_stated(tmp_path: Path) -> None:
     """What the API server would fill in is written, and no list is empty, so that applying again writes nothing."""
     found = _policies(tmp_path, f"taint: {TAINT}", "wholeNodes: true")
     policies_ = [each for (kind, _), each in found.items() if kind.endswith("Policy")]
-    assert len(policies_) == 3
+    assert len(policies_) == 4
     for policy in policies_:
         constraints = policy["spec"]["matchConstraints"]
-        assert policy["spec"]["failurePolicy"] == ("Ignore" if policy["kind"].startswith("Mutating") else "Fail")
+        convenience = policy["metadata"]["name"] == "tenancy-gpu-tolerations"
+        assert policy["spec"]["failurePolicy"] == ("Ignore" if convenience else "Fail")
         assert constraints["matchPolicy"] == "Equivalent"
         assert constraints["objectSelector"] == {}
         assert constraints["namespaceSelector"]["matchLabels"] == {"tenancy.internal/organization": "acme"}
@@ -148,8 +155,36 @@ def test_a_flavor_with_two_taints_needs_both_tolerations(tmp_path: Path) -> None
 
 def test_whole_nodes_list_namespaces_only_beside_others(tmp_path: Path) -> None:
     """Where every queue has the resource in whole nodes, the policy holds in all namespaces of the organization."""
-    (policy,) = (each for (kind, _), each in _policies(tmp_path, "wholeNodes: true").items() if kind.endswith("Policy"))
+    found = _policies(tmp_path, "wholeNodes: true")
+    policy = found["ValidatingAdmissionPolicy", "tenancy-whole-nodes-nvidia.com-gpu-8"]
     assert "matchExpressions" not in policy["spec"]["matchConstraints"]["namespaceSelector"]
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "kind"), [("1.35", "ValidatingAdmissionPolicy"), ("1.36", "MutatingAdmissionPolicy")]
+)
+def test_requests_hold_for_templates_that_kueue_counts(kubernetes: str, kind: str, tmp_path: Path) -> None:
+    """Requests are written or demanded in every kind but those that are counted by pods; updates count, and an
+    update that only gets tolerations, as when Kueue starts a job, is left alone."""
+    policy = _policies(tmp_path, kubernetes=kubernetes)[kind, "tenancy-template-requests"]
+    rules = policy["spec"]["matchConstraints"]["resourceRules"]
+    kinds = {each.resource for each in POD_TEMPLATES} - {"pods", "deployments"}
+    assert {name for rule in rules for name in rule["resources"]} == kinds
+    assert all(rule["operations"] == ["CREATE", "UPDATE"] for rule in rules)
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    facts = next(each["expression"] for each in policy["spec"]["variables"] if each["name"] == "facts")
+    assert "initContainers" in facts
+    assert "tolerations" not in facts
+
+
+def test_a_refusal_of_missing_requests_says_which_one_to_write(tmp_path: Path) -> None:
+    """One rule for each resource that has a default, so that the message names the field to write."""
+    policy = _policies(tmp_path, kubernetes="1.35")["ValidatingAdmissionPolicy", "tenancy-template-requests"]
+    cpu, memory = policy["spec"]["validations"]
+    assert "write resources.requests.cpu beside resources.limits.cpu" in cpu["message"]
+    assert "write resources.requests.memory beside resources.limits.memory" in memory["message"]
+    assert '[?"memory"]' in memory["expression"]
+    assert "cpu" not in memory["expression"]
 
 
 MIXED = """\
@@ -175,7 +210,7 @@ def test_whole_nodes_beside_smaller_parts_hold_where_only_whole_nodes_are_in_rea
     tmp_path.joinpath("org.yaml").write_text(text_[: text_.index("departments:")] + MIXED, encoding="utf-8")
     org = examine(tmp_path).org
     assert org is not None
-    policy = next(each for cluster in plan(org) for each in policies(cluster))
+    policy, _ = (each for cluster in plan(org) for each in whole_nodes(cluster))
     assert policy["metadata"]["name"] == "tenancy-whole-nodes-nvidia.com-gpu-8"
     (names,) = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
     assert names == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["large-a"]}
@@ -225,9 +260,12 @@ def test_paths_go_through_lists_and_maps() -> None:
 def test_requests_are_told_apart_and_cover_every_kind() -> None:
     """The requests for a real API server have unique names, and each kind is refused, helped and left alone."""
     assert len({request.name for request in REQUESTS}) == len(REQUESTS)
+    assert len({request.name for request in BEFORE_136}) == len(BEFORE_136)
     kinds = {kind.kind for kind in POD_TEMPLATES}
     assert {request.object["kind"] for request in REQUESTS if request.refused} == kinds
     assert {request.object["kind"] for request in REQUESTS if request.tolerations} == kinds
+    assert {request.object["kind"] for request in REQUESTS if request.requests} == kinds - {"Deployment"}
+    assert {request.object["kind"] for request in BEFORE_136 if request.refused} == kinds - {"Deployment", "Pod"}
     assert {request.object["kind"] for request in REQUESTS if not request.refused and not request.tolerations} == kinds
 
 
@@ -235,11 +273,12 @@ def test_requests_expect_the_messages_of_the_example() -> None:
     """What a request expects to be refused with is in the policies that the example organization really has."""
     org = examine(Path(__file__).parents[3] / "org").org
     assert org is not None
-    messages = [
-        rule["message"]
-        for cluster in plan(org)
-        for each in policies(cluster)
-        for rule in each["spec"].get("validations", [])
-    ]
-    for refused in {request.refused for request in REQUESTS if request.refused}:
-        assert any(refused in message for message in messages)
+    for requests, kubernetes in ((REQUESTS, "1.36"), (BEFORE_136, "1.35")):
+        messages = [
+            rule["message"]
+            for cluster in plan(org)
+            for each in policies(replace(cluster, kubernetes=kubernetes))
+            for rule in each["spec"].get("validations", [])
+        ]
+        for refused in {request.refused for request in requests if request.refused}:
+            assert any(refused in message for message in messages)
