@@ -91,14 +91,13 @@ def units(org: Org) -> Iterator[Finding]:
             continue
         every = [*access.admins, *access.members, *access.viewers]
         path: KeyPath = (*unit.path, "access")
-        who = f"`{unit.title}`"
         if not all(map(_PLAIN.fullmatch, every)) or len(set(every)) < len(every):
-            lists = tuple((level, getattr(access, level)) for level in LEVELS)
+            lists, who = tuple((level, getattr(access, level)) for level in LEVELS), f"`{unit.title}`"
             for level, subjects in lists:
                 yield from _subjects(who, subjects, (*path, level))
             yield from _levels(who, lists, path)
         if access.service_accounts:
-            yield from _service_accounts(who, access, (*path, "serviceAccounts"))
+            yield from _service_accounts(f"`{unit.title}`", access, (*path, "serviceAccounts"))
 
 
 def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]:

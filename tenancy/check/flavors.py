@@ -111,22 +111,14 @@ def nodes(org: Org) -> Iterator[Finding]:
         path: KeyPath = ("flavors", name)
         if org.left_out and org.hides((*path, "node")):
             continue
-        if flavor.spare_nodes and flavor.spare_nodes >= flavor.nodes:
-            message = f"flavor `{name}` keeps {flavor.spare_nodes} of its {flavor.nodes} nodes spare"
-            yield Finding(
-                SPARE_NODES,
-                (*path, "spareNodes"),
-                message,
-                f"write a number below {flavor.nodes}, the `nodes` of the flavor",
-            )
+        if flavor.spare_nodes >= flavor.nodes > 0:
+            message = f"flavor `{name}` keeps {flavor.spare_nodes} of its {_nodes(flavor.nodes)} spare"
+            yield Finding(SPARE_NODES, (*path, "spareNodes"), message, _fewer_spare(flavor.nodes))
         elif (few := _all_spare(org, name)) is not None:
-            message = (
-                f"flavor `{name}` keeps {flavor.spare_nodes} nodes spare, which is all {few.nodes} nodes of entry "
-                f"{int(few.path[-1]) + 1} of `mig`"
-            )
-            help_ = f"write a number below {few.nodes}, or give the entry more than {flavor.spare_nodes} nodes"
-            related = (("the layout", few.path),)
-            yield Finding(SPARE_NODES, (*path, "spareNodes"), message, help_, related)
+            entry = f"entry {int(few.path[-1]) + 1} of `mig`"
+            message = f"flavor `{name}` keeps {_nodes(flavor.spare_nodes)} spare, but {entry} has {_nodes(few.nodes)}"
+            help_ = f"{_fewer_spare(few.nodes)}, or give the entry more than {_nodes(flavor.spare_nodes)}"
+            yield Finding(SPARE_NODES, (*path, "spareNodes"), message, help_, (("the layout", few.path),))
         elif flavor.nodes == 0 and not _promised(org, name):
             message = f"flavor `{name}` has no nodes"
             yield Finding(
@@ -142,6 +134,14 @@ def _all_spare(org: Org, name: str) -> Layout | None:
     if not document.spare_nodes or not isinstance(document.mig, list) or org.hides(("flavors", name, "mig")):
         return None
     return next((layout for layout in layouts if 0 < layout.nodes <= document.spare_nodes), None)
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _fewer_spare(nodes: int) -> str:
+    return f"write `spareNodes: {nodes - 1}` or less" if nodes > 1 else "remove `spareNodes`"
 
 
 def _promised(org: Org, name: str) -> bool:

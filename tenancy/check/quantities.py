@@ -142,24 +142,30 @@ def _judge(
     try:
         parse(value, resource)
     except QuantityError as error:
-        reason, _, help_text = error.reason.partition("; ")
-        help_text = help_text or _HELP[error.kind]
-        if error.kind is QuantityProblem.FRACTION and resource.startswith(MIG_RESOURCE_PREFIX):
-            reason = f"`{value}` is not a whole number of slices"
-        elif error.kind is QuantityProblem.FRACTION and gpus:
-            reason = f"`{value}` is not a whole number of GPUs"
-        elif price and error.kind is QuantityProblem.FRACTION:
-            reason, help_text = f"`{value}` has more than three decimals", "round it to a thousandth"
-        if error.kind is QuantityProblem.FRACTION and not price:
-            help_text = _whole(value, resource)
+        noun = "GPUs" if gpus else "slices" if resource.startswith(MIG_RESOURCE_PREFIX) else ""
+        reason, help_text = _words(error, value, resource, "price" if price else noun)
         yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
 
 
-def _whole(value: object, resource: str) -> str:
-    """What to write for a quantity that is finer than what can be handed out."""
+def _words(error: QuantityError, value: object, resource: str, noun: str) -> tuple[str, str]:
+    """What is wrong with a quantity and what to write; `noun` is what it counts, where that is not its resource."""
+    reason, suggestion, meant = error.reason.partition("; did you mean ")
+    if suggestion:
+        return reason, f"did you mean {meant}"
+    if error.kind is QuantityProblem.SYNTAX and noun:
+        return (
+            reason,
+            "write a number alone, such as `3.20`" if noun == "price" else "write a number alone, such as `8`",
+        )
+    if error.kind is not QuantityProblem.FRACTION:
+        return reason, _HELP[error.kind]
+    if noun == "price":
+        return f"`{value}` has more than three decimals", "round it to a thousandth"
+    if noun:
+        reason = f"`{value}` is not a whole number of {noun}"
     if resource == CPU:
-        return "write whole thousandths of a core, such as `500m`"
-    return f"write {int(value)} or {int(value) + 1}" if isinstance(value, float) else "write a whole number"
+        return reason, "write whole thousandths of a core, such as `500m`"
+    return reason, f"write {int(value)} or {int(value) + 1}" if isinstance(value, float) else _HELP[error.kind]
 
 
 def capacity_sums(org: Org) -> Iterator[Finding]:

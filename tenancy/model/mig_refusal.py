@@ -85,7 +85,7 @@ def _over_maximum(gpu: Gpu, request: Request) -> Iterator[Refusal]:
     for profile, count in request:
         if count > profile.maximum:
             reason = f"`{profile.name}: {count}`, but `{gpu.name}` holds at most {profile.maximum}"
-            yield Refusal(RefusalKind.OVER_MAXIMUM, reason, profile.name, f"write {profile.maximum} or less")
+            yield Refusal(RefusalKind.OVER_MAXIMUM, reason, profile.name, f"write at most {profile.maximum}")
 
 
 def _over_memory(gpu: Gpu, grid: Grid, request: Request) -> Iterator[Refusal]:

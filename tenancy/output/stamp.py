@@ -41,6 +41,11 @@ def key(org: Path) -> str | None:
     return digest.hexdigest()
 
 
+def exists(root: Path) -> bool:
+    """Whether an earlier run left a stamp for `root`, believable or not."""
+    return _stamp(root).is_file()
+
+
 def unchanged(root: Path, stamp_key: str) -> bool:
     """Whether `root` is known to hold what a compilation would write; where not, it has to run."""
     try:
