@@ -50,7 +50,8 @@ GANG_TIMEOUT: Final = Rule(
     "gang-timeout",
     Severity.ERROR,
     "A start timeout that is no duration",
-    "Kueue's manager does not start with a timeout that it cannot read, and reads 0 as 30 minutes.",
+    "Kueue's manager does not start with a timeout that it cannot read; 0.17 refuses 0 as well, and 0.19 reads it as "
+    "30 minutes.",
 )
 
 

@@ -148,9 +148,9 @@ class Unit(Document):
     access: Access = Field(Access(), description="People and service accounts of this unit and below.")
     network: UnitNetwork = Field(UnitNetwork(), description="Network isolation.")
     storage: dict[str, Scalar] = Field({}, description="Storage per class, summed like budgets.")
-    priorities: list[str] | None = Field(None, description="The priorities its jobs may use (all).")
+    priorities: list[str] | None = Field(None, description="The priorities its jobs may use (all). Not supported yet.")
     topology: str | None = Field(
-        None, description="`required LEVEL` or `preferred LEVEL`: default of its job templates."
+        None, description="`required LEVEL` or `preferred LEVEL`: default of its job templates. Not supported yet."
     )
     limits: Limits = Field(Limits(), description="Object counts and container defaults.")
     labels: dict[str, str] = Field({}, description="Labels of its namespaces.")
@@ -200,7 +200,7 @@ class Organization(Document):
     network: Network = Field(
         Network(), description="Shared services and what policies must know of the clusters' networks."
     )
-    gitops: GitOps | None = Field(None, description="Where out/ lives; without it no Argo CD objects are written.")
+    gitops: GitOps | None = Field(None, description="Where out/ lives; without it no Argo CD objects are written. Not supported yet.")
 
 
 class DepartmentReference(Document):

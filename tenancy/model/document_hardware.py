@@ -14,17 +14,17 @@ class Versions(Document):
 
     kubernetes: str | None = Field(None, description='Kubernetes minor version, quoted: "1.36".')
     kueue: str | None = Field(None, description='Kueue minor version, quoted: "0.19".')
-    volcano: str | None = Field(None, description='Volcano minor version, quoted: "1.15".')
+    volcano: str | None = Field(None, description='Volcano minor version, quoted: "1.15". Not supported yet.')
 
 
 class Cluster(Document):
     """One Kubernetes cluster."""
 
     scheduler: Literal["kueue", "volcano", "native"] = Field(
-        "kueue", description="The backend that keeps the promises."
+        "kueue", description="The backend that keeps the promises; only `kueue` is supported yet."
     )
     versions: Versions = Field(Versions(), description="Component versions.")
-    destination: dict[str, str] | None = Field(None, description="Argo CD destination (`name` or `server`).")
+    destination: dict[str, str] | None = Field(None, description="Argo CD destination (`name` or `server`). Not supported yet.")
     placement: Literal["packed", "plain"] = Field(
         "packed",
         description="`packed`: topology-aware scheduling on every flavor, jobs are packed onto nodes. `plain`: quota only.",
@@ -99,8 +99,8 @@ class Flavor(Document):
         None,
         description="MIG layout of every GPU, profile to count; or a list of layouts with `gpus:` (of a node) or `nodes:` each.",
     )
-    sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares.")
-    allocation: Literal["device-plugin", "dra"] = Field("device-plugin", description="How GPUs are handed to pods.")
+    sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares. Not supported yet.")
+    allocation: Literal["device-plugin", "dra"] = Field("device-plugin", description="How GPUs are handed to pods; `dra` is not supported yet.")
     topology: list[str] | None = Field(
         None, description="Node labels from wide to narrow, ending in kubernetes.io/hostname."
     )
@@ -109,6 +109,6 @@ class Flavor(Document):
         description="Jobs without GPUs on these nodes: `fence` keeps them out (default with a taint), `lend` lets them in.",
     )
     autoscaling: Literal["karpenter", "provisioning-request"] | None = Field(
-        None, description="What adds nodes on demand."
+        None, description="What adds nodes on demand. Not supported yet."
     )
     price: Scalar | None = Field(None, description="Price of one GPU-hour (of one node-hour of a CPU flavor).")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from tenancy.report.text import text
 CASES = Path(__file__).parent
 TODAY = date(2026, 6, 15)
 RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES)}
+NAMES = ("Kueue", "Kubernetes")
+"""With which a message may begin."""
 NOT_FROM_A_FILE = frozenset({"file-unreadable", "org-ambiguous", "org-missing", "yaml-size"})
 """Rules about the file system, whose cases are in tests/load."""
 
@@ -46,6 +49,14 @@ def test_the_nearest_fine_case_has_no_finding(code: str, monkeypatch: pytest.Mon
     monkeypatch.chdir(CASES / code)
     found = _examine(code, "passes")
     assert [(diagnostic.code, diagnostic.message) for diagnostic in found.diagnostics] == []
+
+
+def test_findings_are_written_alike() -> None:
+    """A message begins in lower case unless with a name and has no period at its end; a help begins in lower case."""
+    texts = [path.read_text(encoding="utf-8") for path in CASES.glob("*/diagnostics.txt")]
+    messages = [line for text in texts for line in re.findall(r"^(?:error|warning|note)\[\S+\]: (.+)$", text, re.M)]
+    assert [line for line in messages if line.endswith(".") or (line[0].isupper() and not line.startswith(NAMES))] == []
+    assert [line for text in texts for line in re.findall(r"^ *= help: ([A-Z].*)$", text, re.M)] == []
 
 
 def test_every_folder_belongs_to_a_rule() -> None:

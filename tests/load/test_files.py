@@ -251,6 +251,13 @@ def test_a_missing_parent_offers_the_nearest() -> None:
     assert found.help == "did you mean `research/vision`?"
 
 
+def test_only_the_first_missing_parents_are_compared_with_what_there_is() -> None:
+    """A thousand files with a wrong parent are reported at once; the nearest name is looked up for the first twenty."""
+    files = {f"departments/{n:02}.yaml": f"parent: reserch{n}\ndepartments: {{d{n}: {{}}}}\n" for n in range(30)}
+    found = broken({"org.yaml": ORG + "departments: {research: {}}\n"} | files)
+    assert [each.help.startswith("did you mean") for each in found] == [True] * 20 + [False] * 10
+
+
 def test_what_follows_from_a_missing_parent_is_not_repeated() -> None:
     """A file inside a file whose parent is missing adds no finding of its own."""
     files = {"org.yaml": ORG, "departments/a.yaml": "parent: no\ndepartments: {x: {}}\n"}
