@@ -34,6 +34,12 @@ GPUS_ON_CPU_FLAVOR: Final = Rule(
     "Nodes with GPUs in a flavor without a GPU",
     "A flavor without `gpu` has no GPU resource: its GPUs would stay outside every quota, and nobody could use them.",
 )
+WHOLE_NODES_WITHOUT_GPU: Final = Rule(
+    "whole-nodes-without-gpu",
+    Severity.ERROR,
+    "Whole nodes of a flavor without GPUs",
+    "Whole nodes are counted by their GPUs. On a CPU flavor the key would have no effect, and somebody would rely on it.",
+)
 GPU_RESOURCE: Final = Rule(
     "gpu-resource",
     Severity.ERROR,
@@ -124,6 +130,9 @@ def _gpus_per_node(org: Org, name: str, flavor: Flavor, path: KeyPath) -> Iterat
         message = f"flavor `{name}` has no `gpu`, but {flavor.node.gpus} GPUs in a node"
         help_ = f"name the board, such as `gpu: H100-SXM-80GB` or `{CUSTOM}`, or remove `gpus` from `node`"
         yield Finding(GPUS_ON_CPU_FLAVOR, gpus, message, help_)
+    if flavor.gpu is None and flavor.whole_nodes:
+        message = f"flavor `{name}` has `wholeNodes: true`, but no GPU"
+        yield Finding(WHOLE_NODES_WITHOUT_GPU, (*path, "wholeNodes"), message, "remove `wholeNodes`")
 
 
 def _nearest_boards(text: str) -> str:
@@ -208,6 +217,7 @@ RULES: Final = (
     UNKNOWN_GPU,
     GPUS_PER_NODE_MISSING,
     GPUS_ON_CPU_FLAVOR,
+    WHOLE_NODES_WITHOUT_GPU,
     GPU_RESOURCE,
     MIG_UNSUPPORTED,
     MIG_PROFILE_UNKNOWN,

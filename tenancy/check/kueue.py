@@ -14,7 +14,7 @@ from tenancy.check.syntax import is_dns_subdomain
 from tenancy.diagnostics import Rule, Severity
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
-from tenancy.model.versions import kueue_minor
+from tenancy.model.versions import kueue_minor, patch
 
 KUEUE_FLAVORS: Final = Rule(
     "kueue-flavors",
@@ -71,9 +71,10 @@ MOST_RESOURCES: Final = 64
 MOST_PAIRS: Final = 512
 MOST_IN_STATUS: Final = 16
 STATUS_VERSION: Final = "0.17"
+WIDE_STATUS_PATCH: Final = 5
 LARGEST: Final = 1_000_000_000
 SMALLEST: Final = -(2**31)
-"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status, Kubernetes' PriorityClass, int32."""
+"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status (wider from 0.17.5 on), Kubernetes' PriorityClass, int32."""
 
 
 def sizes(org: Org) -> Iterator[Finding]:
@@ -144,12 +145,15 @@ def _pairs(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Find
 
 
 def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
+    running = patch(org.document.clusters[cluster].versions.kueue or "")
+    if running is not None and running >= WIDE_STATUS_PATCH:
+        return
     over = [(unit, reached) for unit, (reached, _) in _queues(org, cluster, flavors) if reached > MOST_IN_STATUS]
     if over:
         unit, reached = max(over, key=lambda each: each[1])
         queues = "1 queue uses" if len(over) == 1 else f"{len(over)} queues use"
         message = f"{queues} more than {MOST_IN_STATUS} flavors of cluster `{cluster}`"
-        help_ = 'write `kueue: "0.19"`, make sure that 0.17.5 or later runs, or let units not borrow every flavor'
+        help_ = 'write `kueue: "0.19"`, or `"0.17.5"` where that or a later patch runs, or let units not borrow every flavor'
         path = ("clusters", cluster, "versions", "kueue")
         yield Finding(KUEUE_STATUS, path, message, help_, ((f"this unit uses {reached}", unit.path),))
 

@@ -39,6 +39,13 @@ NAME_OF_ORGANIZATION: Final = Rule(
     "A unit with the name of the organization",
     "Both are Cohorts: the unit would be its own parent, and Kueue takes every queue of a cycle out of scheduling.",
 )
+NAME_RESERVED: Final = Rule(
+    "name-reserved",
+    Severity.ERROR,
+    "A unit with the name of a generated file",
+    "The objects of a team and of a department are files of their names, and each folder has a kustomization.yaml that "
+    "lists them: one would overwrite the other.",
+)
 NO_CLUSTERS: Final = Rule(
     "no-clusters",
     Severity.ERROR,
@@ -59,6 +66,7 @@ NO_DEPARTMENTS: Final = Rule(
 )
 
 _LONGEST = 63
+_FILE_OF_FOLDERS = "kustomization"
 
 
 def syntax(org: Org) -> Iterator[Finding]:
@@ -83,6 +91,19 @@ def syntax(org: Org) -> Iterator[Finding]:
             namespace = unit.document.namespace
             if namespace is not None and not is_dns_label(namespace):
                 yield _bad_name((*unit.path, "namespace"), f"the namespace of `{unit.title}`", namespace, at_key=False)
+
+
+def reserved(org: Org) -> Iterator[Finding]:
+    """No file of objects has the name of the file that lists them."""
+    for unit in org.units:
+        if unit.name == _FILE_OF_FOLDERS and (unit.kind == "team" or unit.queue == _FILE_OF_FOLDERS):
+            yield Finding(
+                NAME_RESERVED,
+                unit.path,
+                f"a {unit.kind} cannot be called `{unit.name}`",
+                "give it another name",
+                at_key=True,
+            )
 
 
 def _bad_name(path: KeyPath, what: str, name: str, *, at_key: bool = True) -> Finding:
@@ -191,8 +212,9 @@ RULES: Final = (
     NAME_TOO_LONG,
     NAME_AMBIGUOUS,
     NAME_OF_ORGANIZATION,
+    NAME_RESERVED,
     NO_CLUSTERS,
     NO_FLAVORS,
     NO_DEPARTMENTS,
 )
-CHECKS: Final[tuple[Check, ...]] = (syntax, lengths, ambiguous, of_organization, emptiness)
+CHECKS: Final[tuple[Check, ...]] = (syntax, lengths, reserved, ambiguous, of_organization, emptiness)

@@ -200,7 +200,9 @@ class Organization(Document):
     network: Network = Field(
         Network(), description="Shared services and what policies must know of the clusters' networks."
     )
-    gitops: GitOps | None = Field(None, description="Where out/ lives; without it no Argo CD objects are written. Not supported yet.")
+    gitops: GitOps | None = Field(
+        None, description="Where out/ lives; without it no Argo CD objects are written. Not supported yet."
+    )
 
 
 class DepartmentReference(Document):

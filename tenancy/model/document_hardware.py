@@ -24,7 +24,9 @@ class Cluster(Document):
         "kueue", description="The backend that keeps the promises; only `kueue` is supported yet."
     )
     versions: Versions = Field(Versions(), description="Component versions.")
-    destination: dict[str, str] | None = Field(None, description="Argo CD destination (`name` or `server`). Not supported yet.")
+    destination: dict[str, str] | None = Field(
+        None, description="Argo CD destination (`name` or `server`). Not supported yet."
+    )
     placement: Literal["packed", "plain"] = Field(
         "packed",
         description="`packed`: topology-aware scheduling on every flavor, jobs are packed onto nodes. `plain`: quota only.",
@@ -100,7 +102,9 @@ class Flavor(Document):
         description="MIG layout of every GPU, profile to count; or a list of layouts with `gpus:` (of a node) or `nodes:` each.",
     )
     sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares. Not supported yet.")
-    allocation: Literal["device-plugin", "dra"] = Field("device-plugin", description="How GPUs are handed to pods; `dra` is not supported yet.")
+    allocation: Literal["device-plugin", "dra"] = Field(
+        "device-plugin", description="How GPUs are handed to pods; `dra` is not supported yet."
+    )
     topology: list[str] | None = Field(
         None, description="Node labels from wide to narrow, ending in kubernetes.io/hostname."
     )

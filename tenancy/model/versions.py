@@ -19,13 +19,19 @@ KUBERNETES: Final = ("1.34", "1.35", "1.36")
 DEFAULT_KUEUE: Final = "0.19"
 DEFAULT_KUBERNETES: Final = "1.36"
 
-_VERSION = re.compile(r"v?(\d+\.\d+)(\.\d+)?")
+_VERSION = re.compile(r"v?(\d+\.\d+)(?:\.(\d+))?")
 
 
 def minor(text: str) -> str | None:
     """`1.36` of `1.36`, `v1.36` or `1.36.3`; None where the text is not a version."""
     match = _VERSION.fullmatch(text)
     return match[1] if match else None
+
+
+def patch(text: str) -> int | None:
+    """3 of `1.36.3`; None where the text says no patch."""
+    match = _VERSION.fullmatch(text)
+    return int(match[2]) if match and match[2] else None
 
 
 def kueue_minor(versions: Versions) -> str:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import changed, mutates, mutating, templates, validating
+from tenancy.backend.shared.admission import mutates, mutating, templates, validating
 from tenancy.backend.shared.cel import text
-from tenancy.backend.shared.pod_templates import POD_TEMPLATES
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.plan.values import ClusterPlan
 
 REQUESTS: Final = "tenancy-template-requests"
@@ -26,16 +26,19 @@ DEFAULTED: Final = ("cpu", "memory")
 COUNTED_AS_PODS: Final = ("Pod", "Deployment")
 """Kinds that Kueue counts by their pods, which the API server has completed before any policy sees them."""
 
-_KINDS = tuple(kind for kind in POD_TEMPLATES if kind.kind not in COUNTED_AS_PODS)
-_CONTAINERS = ("containers", "initContainers")
+TRAIN_JOB: Final = PodTemplates("trainer.kubeflow.org", "v1alpha1", "trainjobs", "TrainJob", ())
+"""A kind without a pod template: its `spec.trainer.resourcesPerNode` replaces the resources in that of a runtime."""
+
+_KINDS = (*(kind for kind in POD_TEMPLATES if kind.kind not in COUNTED_AS_PODS), TRAIN_JOB)
 
 
 def requests(plan: ClusterPlan) -> Iterator[Object]:
     """The policy with its binding: it writes missing requests, and before Kubernetes 1.36 refuses to miss them.
 
-    An update in which containers stay as they are is left alone: templates of jobs cannot change.
+    An update that leaves resources as they are is left alone, so that work from before the policy can still be started,
+    suspended and deleted.
     """
-    variables = {**templates(), **changed(_CONTAINERS), "limited": _LIMITED}
+    variables = {**templates(), "resources": _RESOURCES, "limited": _LIMITED}
     if mutates(plan):
         # Open, it would be a way around quotas: an object so large that its expressions cost too much.
         yield from mutating(
@@ -45,25 +48,32 @@ def requests(plan: ClusterPlan) -> Iterator[Object]:
         yield from validating(plan, REQUESTS, variables, [_requested(each) for each in DEFAULTED], kinds=_KINDS)
 
 
-_LIMITED: Final = (
-    "!variables.changed ? [] : variables.templates[0].map(pod,\n"
-    + " +\n".join(
-        f"""\
-  pod.spec.?{field}.orValue([]).transformList(at, each, each.?resources.?limits.orValue({{}}).size() > 0,
-    {{"path": dyn(pod.path + "/{field}/" + string(at)), "resources": each.resources}})"""
-        for field in _CONTAINERS
-    )
-    + "\n).flatten()"
-)
-"""CEL for the containers with limits in new or changed pod specs: their JSON pointers and their resources."""
+_RESOURCES: Final = """\
+variables.revisions.transformList(at, it, it.kind == "TrainJob" ?
+  it.?spec.?trainer.?resourcesPerNode.optMap(each,
+    [{"path": dyn("/spec/trainer/resourcesPerNode"), "resources": each}]).orValue([]) :
+  variables.templates[at].map(pod,
+    pod.spec.?containers.orValue([]).transformList(index, each,
+      {"path": dyn(pod.path + "/containers/" + string(index) + "/resources"),
+       "resources": each.?resources.orValue({})}) +
+    pod.spec.?initContainers.orValue([]).transformList(index, each,
+      {"path": dyn(pod.path + "/initContainers/" + string(index) + "/resources"),
+       "resources": each.?resources.orValue({})})
+  ).flatten())"""
+"""CEL for the resources of every container with their JSON pointers, of the new object and of the old one."""
+
+_LIMITED: Final = """\
+variables.resources.size() == 1 || variables.resources[0] != variables.resources[1] ?
+  variables.resources[0].filter(it, it.resources.?limits.orValue({}).size() > 0) : []"""
+"""CEL for those with limits, where the object is new or its resources change."""
 
 _PATCHES: Final = """\
 variables.limited.filter(it, !it.resources.?requests.hasValue()).map(it,
-  JSONPatch{op: "add", path: it.path + "/resources/requests", value: it.resources.limits}) +
+  JSONPatch{op: "add", path: it.path + "/requests", value: it.resources.limits}) +
 ["cpu", "memory"].map(resource,
   variables.limited.filter(it, it.resources.?requests.hasValue() &&
     it.resources.limits[?resource].hasValue() && !it.resources.requests[?resource].hasValue()).map(it,
-    JSONPatch{op: "add", path: it.path + "/resources/requests/" + resource, value: it.resources.limits[resource]})
+    JSONPatch{op: "add", path: it.path + "/requests/" + resource, value: it.resources.limits[resource]})
 ).flatten()"""
 """Kubernetes takes every missing request from its limit; beside other requests only those with defaults need it."""
 

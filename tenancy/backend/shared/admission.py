@@ -19,9 +19,6 @@ API: Final = "admissionregistration.k8s.io/v1"
 MUTATING_SINCE: Final = (1, 36)
 """The first Kubernetes minor that serves MutatingAdmissionPolicy as v1."""
 
-RULED: Final = ("containers", "initContainers", "tolerations")
-"""The fields of a pod spec that policies judge."""
-
 
 def validating(
     plan: ClusterPlan,
@@ -87,16 +84,12 @@ def templates() -> dict[str, str]:
     }
 
 
-def changed(fields: Iterable[str] = RULED) -> dict[str, str]:
-    """The variable `changed`: false where an update leaves these fields of the pod specs as they are.
+def changed() -> dict[str, str]:
+    """The variable `changed`: false where an update leaves containers and tolerations as they are.
 
-    Work that was there before the policy must still be started, suspended, finished and deleted. Reads `templates`.
+    Work that was there before the policy must still be suspended, finished and deleted. Reads `templates`.
     """
-    values = ",\n".join(f"  pod.spec.?{field}.orValue([])" for field in fields)
-    return {
-        "facts": f"variables.templates.map(pods, pods.map(pod, [\n{values}\n]))",
-        "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]",
-    }
+    return {"facts": _FACTS, "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]"}
 
 
 def pods(resources: Iterable[str], taints: Iterable[Taint]) -> dict[str, str]:
@@ -123,6 +116,13 @@ def _taints(taints: Iterable[Taint]) -> str:
     ]
     return "[" + ",\n".join(entries) + "]"
 
+
+_FACTS: Final = """\
+variables.templates.map(pods, pods.map(pod, [
+  pod.spec.?containers.orValue([]),
+  pod.spec.?initContainers.orValue([]),
+  pod.spec.?tolerations.orValue([])
+]))"""
 
 _PODS: Final = """\
 variables.templates[0].map(pod, {

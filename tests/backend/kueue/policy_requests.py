@@ -31,7 +31,7 @@ class Request(NamedTuple):
     tolerations: tuple[Object, ...] = ()
     """Of each pod spec that asks for GPUs; what Kubernetes adds to every pod itself is left out."""
     requests: Object | None = None
-    """Of every container and init container, as it is stored; None where they are not looked at."""
+    """Of every container and init container (of a node of a TrainJob) as stored; None where they are not looked at."""
 
 
 def container(limits: Object | None = None, *, requests: Object | None = None, name: str = "main") -> Object:
@@ -123,6 +123,12 @@ def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
         _object("ray.io/v1", "RayJob", f"{prefix}-rayjob", ray_job),
         _object("ray.io/v1", "RayService", f"{prefix}-rayservice", {"rayClusterConfig": _ray(work, work)}),
     )
+
+
+def train_job(name: str, resources: Object) -> Object:
+    """A TrainJob, which has the resources of its nodes beside no pod spec."""
+    body = {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 2, "resourcesPerNode": resources}}
+    return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", name, body)
 
 
 _FENCED = f"may tolerate {KEY}=training:NoSchedule"
@@ -257,6 +263,12 @@ REQUESTS: Final = (
         job("limits-disk", spec(container({"ephemeral-storage": "1Gi"}))),
         requests={"ephemeral-storage": "1Gi"},
     ),
+    Request("TrainJob with limits only", train_job("limits", {"limits": _GPU_LIMITS}), requests=_GPU_LIMITS),
+    Request(
+        "TrainJob with requests",
+        train_job("both", {"limits": _LIMITS, "requests": {"cpu": "1"}}),
+        requests={"cpu": "1", "memory": "40Gi"},
+    ),
     *(
         Request(f"{each['kind']} with limits only", each, requests={} if each["kind"] == "Deployment" else _LIMITS)
         for each in every_kind("limits", spec(_LIMITED))
@@ -278,6 +290,7 @@ BEFORE_136: Final = (
     Request("requests without limits", job("old-requests", spec(_CPU))),
     Request("GPU job that limits nothing else", job("old-gpu", spec(_gpus(), tolerations=(TRAINING,)))),
     Request("job without any request or limit", job("old-none", spec(_BARE))),
+    Request("TrainJob with limits only", train_job("old-limits", {"limits": _LIMITS}), _CPU_REQUEST),
     *(
         Request(f"{each['kind']} with limits only", each, "" if each["kind"] in ("Pod", "Deployment") else _CPU_REQUEST)
         for each in every_kind("old", spec(_LIMITED))
