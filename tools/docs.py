@@ -97,7 +97,8 @@ def _table(part: Any) -> Iterator[str]:
     yield "| key | type | default | meaning |"
     yield "|---|---|---|---|"
     for key, value in part.get("properties", {}).items():
-        default = "*required*" if key in required else "its own" if "$ref" in value else _default(value.get("default"))
+        default = "its own" if "$ref" in value else _default(value.get("default"))
+        default = "*required*" if key in required else default
         yield f"| `{key}` | {_type(value)} | {default} | {value.get('description', '')} |"
 
 

@@ -38,7 +38,8 @@ WHOLE_NODES_WITHOUT_GPU: Final = Rule(
     "whole-nodes-without-gpu",
     Severity.ERROR,
     "Whole nodes of a flavor without GPUs",
-    "Whole nodes are counted by their GPUs. On a CPU flavor the key would have no effect, and somebody would rely on it.",
+    "Whole nodes are counted by their GPUs. On a CPU flavor the key would have no effect, and somebody would rely on "
+    "it.",
 )
 GPU_RESOURCE: Final = Rule(
     "gpu-resource",

@@ -74,7 +74,8 @@ STATUS_VERSION: Final = "0.17"
 WIDE_STATUS_PATCH: Final = 5
 LARGEST: Final = 1_000_000_000
 SMALLEST: Final = -(2**31)
-"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status (wider from 0.17.5 on), Kubernetes' PriorityClass, int32."""
+"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status (wider from 0.17.5 on), Kubernetes'
+PriorityClass, int32."""
 
 
 def sizes(org: Org) -> Iterator[Finding]:
@@ -153,7 +154,9 @@ def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Fin
         unit, reached = max(over, key=lambda each: each[1])
         queues = "1 queue uses" if len(over) == 1 else f"{len(over)} queues use"
         message = f"{queues} more than {MOST_IN_STATUS} flavors of cluster `{cluster}`"
-        help_ = 'write `kueue: "0.19"`, or `"0.17.5"` where that or a later patch runs, or let units not borrow every flavor'
+        help_ = (
+            'write `kueue: "0.19"`, or `"0.17.5"` where that or a later patch runs, or let units not borrow every flavor'
+        )
         path = ("clusters", cluster, "versions", "kueue")
         yield Finding(KUEUE_STATUS, path, message, help_, ((f"this unit uses {reached}", unit.path),))
 
