@@ -25,40 +25,42 @@ ENDING: Final = ".yaml.j2"
 MAX_CHARACTERS: Final = 256 * 1024
 """Of one template; what it makes is bounded apart, for each unit."""
 
+_LISTED: Final = ", ".join(f"`{level}`" for level in LEVELS)
 _STEM: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 _SCHEMA_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+){1,2}\.json")
 _RESERVED_STEM: Final = "kustomization"
+"""Of the file that lists the others, which `tenancy.render.kustomize` writes into every folder."""
 _RESERVED_CHARACTERS: Final = re.compile("[\x00-\x02\x85\u2028\u2029\ufeff]")
 """Marks of the renderer, and what YAML takes for a line break although no editor shows one."""
 
 LEVEL: Final = Rule(
     "template-level",
     Severity.ERROR,
-    "Something under templates/ that is no level",
+    "An entry of templates/ that is not a level",
     "The folder says for which units a template is rendered; one in another folder would be ignored in silence.",
 )
 NAME: Final = Rule(
     "template-name",
     Severity.ERROR,
-    "File name that is not that of a template or a schema",
+    "A file name that is not that of a template or a schema",
     "A file that nobody reads looks as if it were in force, and its objects would be missing from the cluster.",
 )
 OUTSIDE: Final = Rule(
     "template-outside",
     Severity.ERROR,
-    "Template or schema that is a link out of the organization's folder",
+    "A template or schema that is a link out of the organization's folder",
     "Files outside the folder are not covered by its review rules and are absent from a checkout of it alone.",
 )
 SIZE: Final = Rule(
     "template-size",
     Severity.ERROR,
-    "Template or schema too large",
+    "Too large a template or schema",
     "No template is this long; the file is the wrong one, or generated data that belongs elsewhere.",
 )
 SCHEMA: Final = Rule(
     "template-schema-file",
     Severity.ERROR,
-    "File under schemas/ that is not a JSON Schema",
+    "A file under schemas/ that is not a JSON Schema",
     "Objects of its kind would go unchecked, and the API server would refuse them after the merge.",
 )
 RULES: Final = (LEVEL, NAME, OUTSIDE, SIZE, SCHEMA)
@@ -116,8 +118,8 @@ class _Reading:
     def inside(self, path: Path) -> bool:
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder)):
             return True
-        message = f"{shown(path)} is a link to something outside {shown(self.folder)}."
-        self.report(OUTSIDE, path, message, "Copy the file into the folder.")
+        message = f"`{shown(path)}` is a link to something outside `{shown(self.folder)}`"
+        self.report(OUTSIDE, path, message, "copy the file into the folder")
         return False
 
     def text(self, path: Path) -> str | None:
@@ -129,16 +131,13 @@ class _Reading:
         if problem is not None:
             self.diagnostics.append(problem)
         elif len(text) > MAX_CHARACTERS:
-            message = f"The file has {len(text):,} characters; {MAX_CHARACTERS:,} are allowed."
-            self.report(SIZE, path, message, "Divide it into several.")
+            message = f"the file has {len(text):,} characters, but {MAX_CHARACTERS:,} are allowed"
+            self.report(SIZE, path, message, "divide it into several")
             return None
         elif (reserved := _RESERVED_CHARACTERS.search(text)) is not None:
             line, column = rules.line_and_column(text[: reserved.start()])
-            message = f"The character U+{ord(reserved[0]):04X} is not allowed here."
-            place, help_ = (
-                Place(name, line, column, line, column + 1),
-                "Delete it, or write an escape in an expression.",
-            )
+            message = f"the character U+{ord(reserved[0]):04X} is not allowed here"
+            place, help_ = Place(name, line, column, line, column + 1), "delete it, or write an escape in an expression"
             problem = Diagnostic(rule=rules.UNPRINTABLE, message=message, place=place, help=help_)
             self.diagnostics.append(problem)
         self.files.append(SourceFile(name, text))
@@ -160,13 +159,13 @@ def _templates(reading: _Reading) -> Iterator[Template]:
                 if _named(reading, path, _template_fault) and (text := reading.text(path)) is not None:
                     yield Template(folder.name, path.name.removesuffix(ENDING), text, shown(path))
         elif os.path.isdir(folder):
-            message = f"The folder `{folder.name}` is no level of the organization."
+            message = f"the folder `{folder.name}` is not a level of the organization"
             near = get_close_matches(folder.name, LEVELS, 1, 0.5)
-            help_ = f"Did you mean `{near[0]}`?" if near else f"The levels are {', '.join(LEVELS)}."
-            reading.report(LEVEL, folder, message, help_)
+            help_ = f"did you mean `{near[0]}`? " if near else ""
+            reading.report(LEVEL, folder, message, f"{help_}the levels are {_LISTED}")
         elif not folder.name.endswith(".md"):
-            message = f"The file `{folder.name}` is in no folder of a level."
-            reading.report(LEVEL, folder, message, f"Move it into one of {', '.join(LEVELS)}.")
+            message = f"the file `{folder.name}` is in no folder of a level"
+            reading.report(LEVEL, folder, message, f"move it into one of the folders {_LISTED}")
 
 
 def _named(reading: _Reading, path: Path, fault: Callable[[Path], tuple[str, str] | None]) -> bool:
@@ -182,13 +181,13 @@ def _named(reading: _Reading, path: Path, fault: Callable[[Path], tuple[str, str
 def _template_fault(path: Path) -> tuple[str, str] | None:
     stem = path.name.removesuffix(ENDING)
     if os.path.isdir(path):
-        return f"`{path.name}` is a folder.", "Put templates right into the folder of their level."
+        return f"`{path.name}` is a folder", "put templates right into the folder of their level"
     if stem == path.name:
         meant = re.sub(r"(\.ya?ml|\.j2|\.jinja2?)+$", "", path.name) + ENDING
-        return f"`{path.name}` does not end in `{ENDING}`.", f"Call it `{meant}`; notes may end in `.md`."
+        return f"`{path.name}` does not end in `{ENDING}`", f"call it `{meant}`; notes may end in `.md`"
     if not _STEM.fullmatch(stem) or stem == _RESERVED_STEM:
-        help_ = f"Use lower-case letters, digits, `-`, `_` and `.`; the name `{_RESERVED_STEM}` is taken."
-        return f"`{stem}` cannot be the name of an output file.", help_
+        help_ = f"use lower-case letters, digits, `-`, `_` and `.`; the name `{_RESERVED_STEM}` is taken"
+        return f"`{stem}` cannot be the name of an output file", help_
     return None
 
 
@@ -202,8 +201,8 @@ def _schemas(reading: _Reading) -> Iterator[UserSchema]:
 
 def _schema_fault(path: Path) -> tuple[str, str] | None:
     if os.path.isdir(path) or not _SCHEMA_NAME.fullmatch(path.name):
-        help_ = "Write KIND-GROUP-VERSION.json, GROUP up to its first dot, as `podmonitor-monitoring-v1.json`."
-        return f"`{path.name}` does not name the kind that it is for.", help_
+        help_ = "write KIND-GROUP-VERSION.json, GROUP up to its first dot, such as `podmonitor-monitoring-v1.json`"
+        return f"`{path.name}` does not name the kind that it is for", help_
     return None
 
 
@@ -211,12 +210,13 @@ def _json(reading: _Reading, path: Path, text: str) -> Mapping[str, Any] | None:
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
-        reading.report(SCHEMA, path, f"The file is not JSON: {error.msg}.", "Write it as JSON.", error.lineno)
+        message = f"the file is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        reading.report(SCHEMA, path, message, "write it as JSON", error.lineno)
         return None
     except RecursionError:
-        reading.report(SCHEMA, path, "The file is nested too deep.", "Write a schema of one kind.")
+        reading.report(SCHEMA, path, "the file is nested too deep", "write a schema of one kind")
         return None
     if not isinstance(document, dict):
-        reading.report(SCHEMA, path, "The file holds no JSON object.", "Begin with `{`.")
+        reading.report(SCHEMA, path, "the file does not hold a JSON object", "begin with `{`")
         return None
     return document

@@ -59,9 +59,9 @@ def _compiled(sandbox: Sandbox, template: Template) -> jinja2.Template | list[Di
     try:
         tree = sandbox.parse(template.text, template.name, template.file)
     except jinja2.TemplateSyntaxError as error:
-        return [_static(rules.SYNTAX, template, error.lineno, f"{error.message}.", "")]
+        return [_static(rules.SYNTAX, template, error.lineno, rules.phrase(error.message or ""), "")]
     except RecursionError:
-        return [_static(rules.SYNTAX, template, 1, "The template is nested too deep.", "Write it flatter.")]
+        return [_static(rules.SYNTAX, template, 1, "the template is nested too deep", "write it flatter")]
     found = [_static(rules.STATEMENT, template, *fault) for fault in faults(tree, sandbox)]
     found += _undeclared(template, tree)
     if found:
@@ -70,7 +70,7 @@ def _compiled(sandbox: Sandbox, template: Template) -> jinja2.Template | list[Di
     try:
         code = sandbox.compile(instrumented(tree), template.name, template.file)
     except (jinja2.TemplateSyntaxError, RecursionError, SyntaxError) as error:
-        return [_static(rules.SYNTAX, template, getattr(error, "lineno", None) or 1, f"{error}.", "")]
+        return [_static(rules.SYNTAX, template, getattr(error, "lineno", None) or 1, rules.phrase(str(error)), "")]
     return jinja2.Template.from_code(sandbox, code, sandbox.globals)
 
 
@@ -89,11 +89,11 @@ def _undeclared(template: Template, tree: nodes.Template) -> list[Diagnostic]:
     found = []
     for name in sorted(undeclared - {*known, "range"}):
         levels = [level for level, names in NAMES.items() if name in names]
-        help_ = nearest(name, known) or f"There are {listed(known)}."
+        help_ = f"{nearest(name, known)}there are {listed(known)}"
         if levels:
-            help_ = f"It exists at the level {listed(levels, 'or')}: templates/{levels[0]}/."
-        message = f"There is no `{name}` in a template of the level {template.level}."
-        found.append(_static(rules.UNDEFINED, template, lines.get(name, 1), message, help_[:1].upper() + help_[1:]))
+            help_ = f"use it at the level {listed(levels, 'or')}: `templates/{levels[0]}/`"
+        message = f"there is no `{name}` in a template of the level `{template.level}`"
+        found.append(_static(rules.UNDEFINED, template, lines.get(name, 1), message, help_))
     return found
 
 
@@ -104,8 +104,8 @@ def _validator(schema: UserSchema) -> Any:
     try:
         return jsonschema_rs.validator_for(dict(schema.document), retriever=_refused)
     except (ValueError, jsonschema_rs.ValidationError) as error:
-        message = f"The schema cannot be used: {str(error).splitlines()[0]}."
-        help_ = "Write a JSON Schema that refers to nothing outside the file."
+        message = f"the schema cannot be used: {rules.lowered(str(error).splitlines()[0])}"
+        help_ = "write a JSON Schema that refers to nothing outside the file"
         return Diagnostic(rule=SCHEMA, message=message, place=Place(schema.file), help=help_)
 
 

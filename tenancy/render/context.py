@@ -30,8 +30,6 @@ class Target:
     """One unit in one cluster, for which every template of its level is rendered."""
 
     level: str
-    title: str
-    """For messages, such as `research/vision in train-eu`."""
     folder: str
     """Where its files go, below the cluster's folder."""
     namespaces: tuple[str, ...]
@@ -61,7 +59,6 @@ def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
     }
     return Target(
         level=level,
-        title=f"{org.document.name} in {plan.name}" if level == "organization" else f"the cluster {plan.name}",
         folder=f"custom/{level}",
         namespaces=(),
         labels=labels,
@@ -80,7 +77,6 @@ def _target(org: Org, plan: ClusterPlan, node: Node, queues: Mapping[str, Queue]
         context["projects"] = _units(node.children, "project", plan, _project)
     return Target(
         level=node.kind,
-        title=f"{node.title} in {plan.name}",
         folder=f"custom/{node.kind}s/{node.queue}",
         namespaces=tuple(_namespaces(node)),
         labels=labels,

@@ -73,7 +73,7 @@ def _counted(diagnostic: Diagnostic, count: int) -> Diagnostic:
     if count == 1:
         return diagnostic
     others = "another unit" if count == 2 else f"{count - 1} other units"
-    message = f"{diagnostic.message} The same for {others}."
+    message = f"{diagnostic.message} (and {others})"
     place, related, help_ = diagnostic.place, diagnostic.related, diagnostic.help
     return Diagnostic(rule=diagnostic.rule, message=message, place=place, related=related, help=help_)
 
@@ -113,27 +113,24 @@ def _rendered(
 ) -> Rendered | None:
     """The text for one unit, or None where it cannot be had or is not safe to read."""
     meter.left = WORK
-    parts, size, story = list[str](), 0, f" For {target.title}."
+    parts, size, story = list[str](), 0, f"; for {_unit(target)}"
     try:
         for part in runnable.root_render_func(runnable.new_context(dict(target.context))):
             size += len(part.encode())
             if size > MAX_BYTES:
-                raise TooMuch(f"It writes more than {MAX_BYTES // 1024 // 1024} MiB for one unit.")
+                raise TooMuch(f"the template writes more than {MAX_BYTES // 1024 // 1024} MiB")
             parts.append(part)
     except (TooMuch, OverflowError, MemoryError) as error:
-        message, help_ = f"{error}{story}", "Loop over the units and namespaces of the context only."
-        findings.add(rules.TOO_MUCH, template, _line(error, runnable), message, help_)
+        message = rules.phrase(str(error)) or "the template takes too much memory"
+        help_ = "loop over the units and namespaces of the context only"
+        findings.add(rules.TOO_MUCH, template, _line(error, runnable), f"{message}{story}", help_)
     except Unwritable as error:
-        findings.add(
-            rules.VALUE, template, _line(error, runnable), f"{error}{story}", "Write a text or a whole number."
-        )
+        findings.add(rules.VALUE, template, _line(error, runnable), f"{error}{story}", "write a text or a whole number")
     except FAILURES as error:
-        undefined = isinstance(error, jinja2.UndefinedError)
-        rule, message = rules.UNDEFINED if undefined else rules.FAILED, str(error).rstrip(".?")
-        end = "?" if str(error).endswith("?") else "."
-        findings.add(
-            rule, template, _line(error, runnable), f"{message}{end}{story}", "docs/templates.md lists all there is."
-        )
+        rule = rules.UNDEFINED if isinstance(error, jinja2.UndefinedError) else rules.FAILED
+        message, _, known = str(error).partition("\n")
+        help_ = (rule is rules.UNDEFINED and known) or "see docs/templates.md for all there is"
+        findings.add(rule, template, _line(error, runnable), f"{rules.phrase(message)}{story}", help_)
     else:
         text = rendered("".join(parts))
         values, sound = misplaced(text)
@@ -145,6 +142,12 @@ def _rendered(
                     _report_yaml(problem, 0, template, text, target, findings)
         return text if sound and not values else None
     return None
+
+
+def _unit(target: Target) -> str:
+    """The unit and its cluster, for messages."""
+    cluster, unit = target.context["cluster"]["name"], target.context[target.level]
+    return f"cluster `{cluster}`" if target.level == "cluster" else f"`{unit.get('path', unit['name'])}` in `{cluster}`"
 
 
 def _line(error: BaseException, runnable: jinja2.Template) -> int:
@@ -160,10 +163,10 @@ def _line(error: BaseException, runnable: jinja2.Template) -> int:
 def _quotes(text: Rendered, value: Span, story: str) -> tuple[str, str]:
     line = text.lines[value.start[0]]
     before, after = line[: value.start[1]], line[value.end[1] :]
-    message = f"The value {_cut(line[value.start[1] : value.end[1]])} stands inside other text: `{_cut(line)}`.{story}"
+    message = f"the value `{_cut(line[value.start[1] : value.end[1]])}` stands inside other text: `{_cut(line)}`{story}"
     if before[-1:] in ("'", '"') and after[:1] == before[-1]:
-        return message, "Leave out the quotes around the expression: a value brings its own."
-    return message, 'Put the text together inside the expression: `{{ "cache-" ~ team.name }}`.'
+        return message, "leave out the quotes around the expression: a value brings its own"
+    return message, 'put the text together inside the expression: `{{ "cache-" ~ team.name }}`'
 
 
 def _cut(line: str) -> str:
@@ -193,7 +196,7 @@ def _objects(
             found += schema_faults(obj, scope)
         for fault in found:
             line = text.origins[_row(parsed.tree, parsed.marks, fault.path)]
-            findings.add(fault.rule, template, line, f"{fault.message} For {target.title}.", fault.help)
+            findings.add(fault.rule, template, line, f"{fault.message}; for {_unit(target)}", fault.help)
         if not found:
             line = text.origins[_row(parsed.tree, parsed.marks, ("metadata", "name"))]
             if _is_first(obj, template, line, target, taken, findings):
@@ -212,9 +215,9 @@ def _report_yaml(
     row = min(max(problem.place.line, 1), len(text.lines)) - 1
     rule, message, help_ = problem.rule, problem.message, problem.help
     if problem.code in _NO_OBJECT:
-        rule, message, row = rules.OBJECT, message.replace("The file", "The document"), first
+        rule, message, row = rules.OBJECT, message.replace("the file", "the document"), first
     related = [Related(each.label, line_place(template, origin(each.place))) for each in problem.related]
-    message = f"{message} The text for {target.title} is `{_cut(text.lines[row])}`."
+    message = f"{message}; the text for {_unit(target)} is `{_cut(text.lines[row])}`"
     findings.add(rule, template, text.origins[row], message, help_, related)
 
 
@@ -233,16 +236,18 @@ def _is_first(obj: Object, template: Template, line: int, target: Target, taken:
     """Whether nothing of this name is there so far; the object has the name from now on."""
     key = identity(obj)
     if (other := taken.get(key)) is None:
-        taken[key] = (line_place(template, line), target.title)
+        taken[key] = (line_place(template, line), _unit(target))
         return True
     _, kind, namespace, name = key
-    what = f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+    what, unit = f"the {kind} `{namespace}/{name}`" if namespace else f"the {kind} `{name}`", _unit(target)
+    help_, related = "give it another name", list[Related]()
     if isinstance(other, str):
-        message, help_ = f"The {what} is one of the tool's own objects, in {other}.", "Give it another name."
-        related = []
+        message = f"{what} is one of the tool's own objects, in `{other}`; for {unit}"
     else:
-        message = f"The {what} is made twice: for {other[1]} and for {target.title}."
-        help_ = "Make the unit part of the name: `{{ " + f'{target.level}.queue ~ "-name"' + " }}`."
-        related = [Related("first made here", other[0])]
+        message, related = f"{what} is made twice for {unit}", [Related("first made here", other[0])]
+        if other[1] != unit:
+            message = f"{what} is made twice: for {other[1]} and for {unit}"
+            own = f"{target.level}.{'namespace' if target.level == 'project' else 'queue'}"
+            help_ = f'make the unit part of the name: `{{{{ {own} ~ "-name" }}}}`'
     findings.add(rules.COLLISION, template, line, message, help_, related)
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,20 +88,20 @@ def shape_faults(obj: Mapping[str, Any]) -> Iterator[Fault]:
     """What keeps a document from being an object at all."""
     for key in ("apiVersion", "kind"):
         if not isinstance(obj.get(key), str) or not obj[key]:
-            yield Fault(rules.OBJECT, (key,), f"The object has no `{key}`.", f"Write `{key}:` at its top.")
+            yield Fault(rules.OBJECT, (key,), f"the object has no `{key}`", f"write `{key}:` at its top")
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if not isinstance(metadata, dict) or not isinstance(name, str):
-        yield Fault(rules.OBJECT, ("metadata", "name"), "The object has no name.", "Write `metadata: {name: …}`.")
+        yield Fault(rules.OBJECT, ("metadata", "name"), "the object has no name", "write `metadata: {name: …}`")
         return
     rbac = str(obj.get("apiVersion")).startswith(_RBAC)
     if not (_PATH_NAME.fullmatch(name) if rbac else is_dns_subdomain(name)):
-        help_ = "Use lower-case letters, digits, `-` and `.`, such as the `queue` of a unit."
-        yield Fault(rules.OBJECT, ("metadata", "name"), f"An object cannot be called `{name}`.", help_)
+        help_ = "use lower-case letters, digits, `-` and `.`, such as the `queue` of a unit"
+        yield Fault(rules.OBJECT, ("metadata", "name"), f"`{name}` cannot be the name of an object", help_)
     namespace = metadata.get("namespace", "a")
     if not isinstance(namespace, str) or not is_dns_label(namespace):
-        message = f"A namespace cannot be called `{namespace}`."
-        yield Fault(rules.OBJECT, ("metadata", "namespace"), message, "Use one of `namespaces` of the unit.")
+        message = f"{_shown(namespace)} cannot be a namespace"
+        yield Fault(rules.OBJECT, ("metadata", "namespace"), message, "use a namespace of the unit")
     yield from _map_faults(metadata)
     yield from _fractions(obj, ())
 
@@ -110,26 +111,34 @@ def _map_faults(metadata: Mapping[str, Any]) -> Iterator[Fault]:
     for key in ("labels", "annotations"):
         entries = metadata.get(key, {})
         if not isinstance(entries, dict):
-            yield Fault(rules.OBJECT, ("metadata", key), f"The {key} are no mapping.", "Write `name: text` in it.")
+            yield Fault(rules.OBJECT, ("metadata", key), f"`{key}` is not a mapping", "write `name: text` below it")
             continue
         for name, value in entries.items():
             path = ("metadata", key, name)
             if not isinstance(value, str):
-                message = f"`{name}` is no text."
-                yield Fault(rules.OBJECT, path, message, 'Write a text: put it in quotes, or `{{ "" ~ value }}`.')
+                message = f"`{name}` must be text, not {_shown(value)}"
+                yield Fault(rules.OBJECT, path, message, 'put it in quotes, or write `{{ "" ~ value }}`')
             elif not is_label_key(name):
-                yield Fault(rules.OBJECT, path, f"`{name}` is no name of a label.", "Write `name` or `domain/name`.")
+                message = f"`{name}` is not the key of {'a label' if key == 'labels' else 'an annotation'}"
+                yield Fault(rules.OBJECT, path, message, "write `name` or `domain/name`")
             elif key == "labels" and not is_label_value(value):
-                help_ = "Labels are at most 63 letters, digits, `-`, `_` and `.`; other texts go into annotations."
-                yield Fault(rules.OBJECT, path, f"`{value}` cannot be the value of a label.", help_)
+                help_ = "write at most 63 letters, digits, `-`, `_` and `.`; other texts go into annotations"
+                yield Fault(rules.OBJECT, path, f"`{value}` is not the value of a label", help_)
+
+
+def _shown(value: Any) -> str:
+    """A value for messages, as YAML has it; of a list or mapping only what it is."""
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "a mapping"
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
 
 
 def _fractions(value: Any, path: KeyPath) -> Iterator[Fault]:
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in entries:
         if isinstance(item, float):
-            help_ = "Write a quantity as text, such as `500m`."
-            yield Fault(rules.VALUE, (*path, key), f"The fraction {item} has no canonical form.", help_)
+            help_ = "write a quantity as text, such as `500m`"
+            yield Fault(rules.VALUE, (*path, key), f"the fraction `{item}` has no canonical form", help_)
         yield from _fractions(item, (*path, key))
 
 
@@ -140,8 +149,8 @@ def completed(obj: Mapping[str, Any], target: Target, scope: Scope) -> tuple[Obj
     labels = dict(metadata.get("labels", {}))
     for key, value in target.labels.items():
         if labels.setdefault(key, value) != value:
-            message = f"The label `{key}` is `{labels[key]}`; the tool sets it to `{value}`."
-            faults.append(Fault(rules.LABEL, ("metadata", "labels", key), message, "Leave the label out."))
+            message = f"the label `{key}` is `{labels[key]}`, but the tool sets it to `{value}`"
+            faults.append(Fault(rules.LABEL, ("metadata", "labels", key), message, "leave the label out"))
     annotations = {WAVE: str(WAVES.get(kind, OTHERS)), **metadata.get("annotations", {})}
     if kind in GUARDS:
         annotations.setdefault(SYNC_OPTIONS, GUARDS[kind])
@@ -162,25 +171,26 @@ def _namespace(obj: Mapping[str, Any], target: Target, scope: Scope) -> tuple[st
     given, kind = obj["metadata"].get("namespace"), obj["kind"]
     path: KeyPath = ("metadata", "namespace")
     if kind in CLUSTER_SCOPED or scope.own.get(schema_name(obj["apiVersion"], kind), (None, False))[1]:
-        message = f"A {kind} has no namespace."
-        return None, Fault(rules.NAMESPACE, path, message, "Leave `namespace` out.") if given else None
+        message = f"the {kind} is in the namespace `{given}`, but objects of this kind have none"
+        return None, Fault(rules.NAMESPACE, path, message, "leave `namespace` out") if given else None
     if given is None:
         if len(target.namespaces) == 1:
             return target.namespaces[0], None
         return None, Fault(rules.NAMESPACE, ("metadata", "name"), *_choice(kind, target))
     owner = scope.namespaces.get(given)
     if owner is not None and target.namespaces and given not in target.namespaces:
-        message = f"The namespace `{given}` belongs to {owner}."
-        return given, Fault(rules.FOREIGN, path, message, f"Use `namespaces` of the {target.level}.")
+        own = "project.namespace" if target.level == "project" else f"{target.level}.namespaces"
+        message, help_ = f"the namespace `{given}` belongs to `{owner}`", f"use a namespace of the unit: `{own}`"
+        return given, Fault(rules.FOREIGN, path, message, help_)
     return given, None
 
 
 def _choice(kind: str, target: Target) -> tuple[str, str]:
     if not target.namespaces:
-        return f"The {kind} has no namespace.", "Write `metadata.namespace`."
+        return f"the {kind} has no namespace", "write `metadata.namespace`"
     level = target.level
-    message = f"The {kind} has no namespace, and the {level} has {len(target.namespaces)}."
-    return message, f"Write `namespace: {{{{ {level}.namespaces[0] }}}}`, or loop over `{level}.namespaces`."
+    message = f"the {kind} has no namespace, and the {level} has {len(target.namespaces)} of them"
+    return message, f"write `namespace: {{{{ {level}.namespaces[0] }}}}`, or loop over `{level}.namespaces`"
 
 
 def schema_faults(obj: Mapping[str, Any], scope: Scope) -> list[Fault]:
@@ -191,14 +201,15 @@ def schema_faults(obj: Mapping[str, Any], scope: Scope) -> list[Fault]:
     elif name in scope.own:
         found = [(tuple(error.instance_path), error.message) for error in scope.own[name][0].iter_errors(obj)]
     else:
-        message = f"There is no schema of {obj['apiVersion']} {obj['kind']}."
-        return [Fault(rules.KIND, ("kind",), message, f"Add its JSON Schema as schemas/{name} beside org.yaml.")]
+        message = f"there is no schema of kind `{obj['kind']}` in `{obj['apiVersion']}`"
+        return [Fault(rules.KIND, ("kind",), message, f"add its JSON Schema as `schemas/{name}` beside org.yaml")]
     return [Fault(rules.CONFORM, path, _message(path, message), "") for path, message in found]
 
 
 def _message(path: KeyPath, message: str) -> str:
     cut = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
-    return f"{'.'.join(map(str, path)) or 'The object'}: {cut}."
+    where = f"`{'.'.join(map(str, path))}`" if path else "the object"
+    return f"{where}: {rules.lowered(cut)}"
 
 
 def _parsed(violation: str) -> tuple[KeyPath, str]:

@@ -24,8 +24,8 @@ _REFUSED: Final[Mapping[type[nodes.Node], str]] = {
     nodes.ScopedEvalContextModifier: "autoescape",
 }
 _WHY: Final[Mapping[str, str]] = {
-    "set": "Write `{% set name = expression %}`; a block of text cannot be a value.",
-    "macro": "Repeat the lines, or loop over a list.",
+    "set": "write `{% set name = expression %}`; a block of text cannot be a value",
+    "macro": "repeat the lines, or loop over a list",
 }
 
 
@@ -34,10 +34,10 @@ def faults(tree: nodes.Template, sandbox: Sandbox) -> list[tuple[int, str, str]]
     found = []
     for kind, word in _REFUSED.items():
         for node in tree.find_all(kind):
-            help_ = _WHY.get(word, "A template is one file; its statements are `for`, `if`, `set` and `with`.")
-            found.append((node.lineno, f"There is no statement `{{% {word} %}}` here.", help_))
+            help_ = _WHY.get(word, "use only `for`, `if`, `set` and `with`; a template is one file")
+            found.append((node.lineno, f"there is no statement `{{% {word} %}}` here", help_))
     found += [
-        (node.lineno, "A loop cannot be recursive.", "Nest two loops.")
+        (node.lineno, "a loop cannot be recursive", "nest two loops")
         for node in tree.find_all(nodes.For)
         if node.recursive
     ]
@@ -46,8 +46,8 @@ def faults(tree: nodes.Template, sandbox: Sandbox) -> list[tuple[int, str, str]]
         if node.name not in known:
             noun = type(node).__name__.lower()
             near = get_close_matches(node.name, known, 1, 0.6)
-            help_ = f"Did you mean `{near[0]}`?" if near else f"docs/templates.md lists every {noun}."
-            found.append((node.lineno, f"There is no {noun} `{node.name}`.", help_))
+            help_ = f"did you mean `{near[0]}`?" if near else f"see docs/templates.md for every {noun}"
+            found.append((node.lineno, f"there is no {noun} `{node.name}`", help_))
     return sorted(set(found))
 
 

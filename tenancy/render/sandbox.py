@@ -20,6 +20,7 @@ from jinja2.filters import FILTERS
 from jinja2.runtime import LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tenancy.check.syntax import listed
 from tenancy.render.yaml import flow
 
 WORK: Final = 4 * 1024 * 1024
@@ -69,11 +70,11 @@ class Meter:
     def spend(self, amount: int) -> None:
         self.left -= amount
         if self.left < 0:
-            raise TooMuch(f"It takes more than {WORK:,} steps for one unit.")
+            raise TooMuch(f"the template takes more than {WORK:,} steps")
 
 
 class _Missing(StrictUndefined):
-    """A missing key, in words that name what there is."""
+    """A missing key, in words for a finding: its message, and in a second line its help, which names what there is."""
 
     __slots__ = ()
 
@@ -83,8 +84,8 @@ class _Missing(StrictUndefined):
         if not isinstance(owner, dict) or not isinstance(name, str):
             return str(super()._undefined_message)
         near = get_close_matches(name, owner, 1, 0.6)
-        known = f"did you mean `{near[0]}`?" if near else f"there is {', '.join(map(str, owner)) or 'nothing'}."
-        return f"There is no `{name}` here; {known}"
+        known = f"did you mean `{near[0]}`?" if near else f"there is {listed([*map(str, owner)]) or 'nothing'}"
+        return f"there is no `{name}` here\n{known}"
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -133,12 +134,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
         elif operator == "*" and not numbers:
             self.meter.spend(max(_size(left), 1) * abs(right if isinstance(right, int) else left))
         elif operator == "%" and not numbers:
-            raise Unwritable("`%` does not format texts; put them together with `~`.")
+            raise Unwritable("`%` does not format texts; `~` puts them together")
         elif operator == "**" and abs(right) > 64:
-            raise TooMuch(f"The power {right} is too high.")
+            raise TooMuch(f"the power {right} is too high")
         result = super().call_binop(context, operator, left, right)
         if isinstance(result, int) and abs(result) > LARGEST_INTEGER:
-            raise TooMuch("A number is larger than 64 bits.")
+            raise TooMuch("a number is larger than 64 bits")
         return result
 
     def _counted(self, values: Iterable[Any]) -> Iterable[Any]:
@@ -181,7 +182,7 @@ def _flow(value: Any) -> str:
         return flow(_plain(value))
     except (TypeError, ValueError, RecursionError) as error:
         noun = type(value).__name__
-        raise Unwritable(f"A value of type {noun} cannot be written into an object.") from error
+        raise Unwritable(f"a value of type `{noun}` cannot be written into an object") from error
 
 
 def _plain(value: Any) -> Any:
@@ -203,7 +204,7 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, int):
         return str(value)
-    raise Unwritable(f"A value of type {type(value).__name__} cannot be part of a text; `tojson` makes it one.")
+    raise Unwritable(f"a value of type `{type(value).__name__}` cannot be part of a text; `tojson` makes it one")
 
 
 def _size(value: Any) -> int:

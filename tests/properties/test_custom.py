@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tenancy.load.templates import Extensions, Template
@@ -113,7 +113,7 @@ def test_lines_are_those_of_the_template(text: str) -> None:
     assert made.origins[:4] == (1, 3, 3, 6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.lists(texts.filter(bool), min_size=3, max_size=3))
 def test_a_unit_called_anything(facts: list[str]) -> None:
     """From org.yaml to the object: whatever a unit says of itself arrives unchanged, and only where it was put."""

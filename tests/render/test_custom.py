@@ -187,7 +187,7 @@ def test_a_kind_of_the_users_own(organization: Organization) -> None:
     assert objects(good)["projects/research-vision-demo/x.yaml"][0]["spec"] == {"port": 8080}
     error = the_error(organization({**files, "templates/project/x.yaml.j2": MONITOR % "{{ project.name }}"}))
     assert (error.code, error.place.line) == ("template-schema", 4)
-    assert error.message.startswith('spec.port: "demo" is not of type "integer".')
+    assert error.message.startswith('`spec.port`: "demo" is not of type "integer"; for `research/vision/demo` in')
 
 
 def test_a_kind_without_a_namespace(organization: Organization) -> None:
@@ -223,9 +223,72 @@ def test_what_is_refused(
     error = the_error(found)
     assert (error.code, error.place.line) == (code, line), error.message
     assert help_ in error.help
+    for words in (error.message, error.help):
+        assert not words[:1].isupper()
+        assert not words.endswith(".")
     assert not any(found.custom.values())
     shown = as_text(Report(found.diagnostics, found.sources, 0, "0"), width=100)
     assert f"error[{code}]" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "{% if 1 %}{% endfor %}",
+            "encountered unknown tag `endfor`; jinja was looking for the following tags: `elif`",
+        ),
+        ("a: {{ [1] + 'a' }}", 'can only concatenate list (not "str") to list; for `acme` in `train`'),
+        ("a: {{ organization.name.__class__ }}", "access to attribute `__class__` of `str` object is unsafe; for"),
+        (HEAD + "dta: {}\n", "the object: additional properties are not allowed ('dta' was unexpected); for"),
+        ("- a\n", "the document holds a list; the text for `acme` in `train` is `- a`"),
+        ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {b: true}}", "`b` must be text, not `true`; for"),
+        ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {b: [1.5]}}", "`b` must be text, not a list; for"),
+    ],
+)
+def test_the_words_of_libraries(organization: Organization, text: str, message: str) -> None:
+    """What jinja2, the YAML reader and the schemas say is told in one sentence, with values as YAML has them."""
+    messages = [diagnostic.message for diagnostic in organization({G: text}).diagnostics]
+    assert any(each.startswith(message) for each in messages), messages
+
+
+@pytest.mark.parametrize("name", ["kustomization", "Kustomization", "KUSTOMIZATION"])
+def test_no_template_replaces_a_kustomization(organization: Organization, name: str) -> None:
+    """A template whose file would be the folder's kustomization.yaml is refused, whatever the case of its name."""
+    error = the_error(organization({f"templates/project/{name}.yaml.j2": HEAD, P: "{# nothing #}"}))
+    assert (error.code, error.place.file) == ("template-name", f"org/templates/project/{name}.yaml.j2")
+    assert error.message == f"`{name}` cannot be the name of an output file"
+
+
+def test_names_near_a_kustomization(organization: Organization) -> None:
+    """Names that only look like the kustomization are listed in it like any other file."""
+    names = ("kustomization.yaml", "kustomizations")
+    bodies = {f"templates/project/{name}.yaml.j2": HEAD.replace("name: a", f"name: {name}") for name in names}
+    found = organization(bodies)
+    assert found.org is not None
+    text = generate(found.org, found.custom)["train/custom/projects/research-vision-demo/kustomization.yaml"]
+    assert yaml.safe_load(text)["resources"] == [f"{name}.yaml" for name in names]
+
+
+def test_templates_may_widen_rights(organization: Organization) -> None:
+    """Templates are the platform's own: objects that give a unit more than org.yaml does are not refused."""
+    binding = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: all}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: everybody}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: {{ project.namespace ~ "-extra" }}}
+spec: {namespaceSelector: {}}
+"""
+    made = objects(organization({P: binding}))["projects/research-vision-demo/x.yaml"]
+    assert [(each["kind"], each["metadata"].get("namespace")) for each in made] == [
+        ("RoleBinding", "research-vision-demo"),
+        ("ClusterQueue", None),
+    ]
 
 
 def test_every_rule_has_a_case() -> None:
@@ -252,8 +315,8 @@ def test_a_finding_is_told_once_for_all_units(organization: Organization) -> Non
     found = organization({T: "a: {{ team.nam }}\n", P: HEAD + "data: {a: 5}\n"})
     messages = [diagnostic.message for diagnostic in found.diagnostics]
     assert messages == [
-        'data.a: 5 is not of type "string". For research/vision/demo in train. The same for another unit.',
-        "There is no `nam` here; did you mean `name`? For research/audio in train. The same for another unit.",
+        '`data.a`: 5 is not of type "string"; for `research/vision/demo` in `train` (and another unit)',
+        "there is no `nam` here; for `research/audio` in `train` (and another unit)",
     ]
 
 
