@@ -47,8 +47,15 @@ WHOLE_NODES_MIXED: Final = Rule(
     "whole-nodes-mixed",
     Severity.WARNING,
     "Units that reach whole nodes and another flavor with the same GPU resource",
-    "A job that does not name its flavor may be admitted to the whole nodes, where the policy refuses its pods if "
-    "they ask for less than a node: it then holds quota and never starts.",
+    "No number of GPUs is right for both flavors, so no policy looks at requests in such a queue: small jobs are "
+    "admitted to the whole nodes too and split them, and jobs of a whole node wait although their quota is free.",
+)
+WHOLE_NODES_SIZES: Final = Rule(
+    "whole-nodes-sizes",
+    Severity.WARNING,
+    "Units that reach whole nodes of two sizes with the same GPU resource",
+    "The policy lets a pod ask for the GPUs of either node, and Kueue picks the flavor: a job for the small nodes may "
+    "be admitted to the large ones and splits them.",
 )
 WHOLE_NODES_WITH_MIG: Final = Rule(
     "whole-nodes-with-mig",
@@ -168,28 +175,48 @@ def _divided(flavor: Hardware) -> bool:
 
 def whole_nodes_mixed(org: Org) -> Iterator[Finding]:
     """A unit that reaches whole nodes reaches no other flavor with the same GPU resource in that cluster."""
+    for whole, other in _side_by_side(org):
+        mixed = [] if other.whole_nodes else _reaching_both(org, whole, other)
+        if mixed:
+            yield Finding(
+                WHOLE_NODES_MIXED,
+                (*whole.path, "wholeNodes"),
+                f"{units_in_words(mixed)} may use `{whole.name}`, in whole nodes, and `{other.name}`: small jobs may "
+                f"land on `{whole.name}`",
+                f"write {off_text(whole)} in the budget of units (or departments) with small jobs, and "
+                f"{off_text(other)} in that of units with large ones",
+                (("the other flavor", other.path),),
+            )
+
+
+def whole_nodes_sizes(org: Org) -> Iterator[Finding]:
+    """Whole nodes that a unit reaches have one size for each GPU resource."""
+    for large, small in _side_by_side(org):
+        sizes = large.node[GPUS], small.node[GPUS]
+        mixed = _reaching_both(org, large, small) if small.whole_nodes and sizes[0] > sizes[1] else []
+        if mixed:
+            yield Finding(
+                WHOLE_NODES_SIZES,
+                (*large.path, "wholeNodes"),
+                f"{units_in_words(mixed)} may use `{large.name}`, in nodes of {sizes[0]}, and `{small.name}`, in nodes "
+                f"of {sizes[1]}: jobs of {sizes[1]} GPUs may land on `{large.name}`",
+                f"write {off_text(large)} in the budget of units (or departments) with jobs of {sizes[1]} GPUs, and "
+                f"{off_text(small)} in that of the others",
+                (("the smaller nodes", (*small.path, "wholeNodes")),),
+            )
+
+
+def _side_by_side(org: Org) -> Iterator[tuple[Hardware, Hardware]]:
+    """Each flavor of whole nodes with each other flavor of the same cluster and GPU resource."""
     flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
-    for whole in (flavor for flavor in flavors if not _divided(flavor)):
-        others = [
-            other
-            for other in flavors
-            if whole.whole_nodes
-            and not other.whole_nodes
-            and other.cluster == whole.cluster
-            and set(other.mains) & set(whole.mains)
-        ]
-        for other in others:
-            mixed = [unit for unit in org.units if runs_jobs(unit) and unit.reaches(whole) and unit.reaches(other)]
-            if mixed:
-                yield Finding(
-                    WHOLE_NODES_MIXED,
-                    (*whole.path, "wholeNodes"),
-                    f"{units_in_words(mixed)} may use `{whole.name}`, in whole nodes, and `{other.name}`: a small job "
-                    "may land on the wrong one",
-                    f"write {off_text(whole)} in the budget of units (or departments) with small jobs, and "
-                    f"{off_text(other)} in that of units with large ones",
-                    (("the other flavor", other.path),),
-                )
+    for whole in (flavor for flavor in flavors if flavor.whole_nodes and not _divided(flavor)):
+        for other in flavors:
+            if other is not whole and other.cluster == whole.cluster and set(other.mains) & set(whole.mains):
+                yield whole, other
+
+
+def _reaching_both(org: Org, one: Hardware, other: Hardware) -> list[Node]:
+    return [unit for unit in org.units if runs_jobs(unit) and unit.reaches(one) and unit.reaches(other)]
 
 
 RULES: Final = (
@@ -198,6 +225,7 @@ RULES: Final = (
     NOT_WHOLE_NODES,
     WHOLE_NODES_WITH_MIG,
     WHOLE_NODES_MIXED,
+    WHOLE_NODES_SIZES,
 )
 CHECKS: Final[tuple[Check, ...]] = (
     quota_above_capacity,
@@ -205,4 +233,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     not_whole_nodes,
     whole_nodes_with_mig,
     whole_nodes_mixed,
+    whole_nodes_sizes,
 )

@@ -11,7 +11,7 @@ from tenancy.check.flavors import FLAVOR_LIMIT, MOST
 from tenancy.check.syntax import is_label_key, is_label_value, listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
-from tenancy.model.hardware import EFFECTS, Hardware, Taint, parse_taint, taints_of
+from tenancy.model.hardware import EFFECTS, Hardware, Taint, parse_taint, taints_of, tolerated
 from tenancy.model.organization import Org
 
 TAINT_SYNTAX: Final = Rule(
@@ -60,6 +60,14 @@ FENCE_ON_CPU_FLAVOR: Final = Rule(
     "Past the fence come the jobs that request the flavor's GPUs. Nobody can request a GPU of a CPU flavor, so no "
     "job would ever run there.",
 )
+FENCE_OPEN: Final = Rule(
+    "fence-open",
+    Severity.WARNING,
+    "A fence whose taint jobs of another flavor tolerate",
+    "Kueue gives the jobs of the other flavor a toleration of this taint, so no policy can refuse it to jobs without "
+    "GPUs: one that writes the toleration itself gets onto the GPU nodes, takes their cpu and memory, and GPUs stay "
+    "idle.",
+)
 FLAVOR_UNUSED: Final = Rule(
     "flavor-unused",
     Severity.WARNING,
@@ -102,6 +110,43 @@ def fences(org: Org) -> Iterator[Finding]:
             message = f"flavor `{name}` has `cpuJobs: fence`, but no taint that keeps jobs out"
             help_ = f"taint the nodes: `taint: {org.document.domain}/reserved={name}:NoSchedule`, or remove `cpuJobs`"
             yield Finding(FENCE_WITHOUT_TAINT, path, message, help_)
+
+
+def open_fences(org: Org) -> Iterator[Finding]:
+    """A fenced flavor has a taint for which no other flavor of the cluster gives its jobs a toleration."""
+    given: dict[str, list[tuple[Hardware, Taint]]] = {}
+    for flavor in org.flavors.values():
+        if not flavor.fenced:
+            given.setdefault(flavor.cluster, []).extend((flavor, taint) for taint in flavor.taints)
+    for flavor in org.flavors.values():
+        others = given.get(flavor.cluster)
+        if others and flavor.fenced and flavor.gpu is not None:
+            yield from _open(org, flavor, others)
+
+
+def _open(org: Org, flavor: Hardware, given: list[tuple[Hardware, Taint]]) -> Iterator[Finding]:
+    """The finding at the first taint, if every taint that keeps jobs out is tolerated by jobs of another flavor."""
+    written = list(taints_of(flavor.name, org.document.flavors[flavor.name]))
+    parsed = [(path, parse_taint(text)) for path, text in written]
+    hard = [(path, taint) for path, taint in parsed if taint is None or taint.effect != "PreferNoSchedule"]
+    found = [
+        next(((path, taint, *each) for each in given if taint and tolerated(taint, each[1])), None)
+        for path, taint in hard
+    ]
+    if not found or found[0] is None or None in found or (org.left_out and org.hides(flavor.path)):
+        return
+    path, taint, other, its = found[0]
+    message = (
+        f"flavor `{flavor.name}` is fenced by `{_shown(taint)}`, which jobs of `{other.name}` are made to tolerate"
+    )
+    help_ = (
+        f"give `{flavor.name}` a taint of its own, such as `{org.document.domain}/reserved={flavor.name}:NoSchedule`"
+    )
+    if other.gpu is not None:
+        help_ += f", or fence `{other.name}` too: `cpuJobs: fence`"
+    places = taints_of(other.name, org.document.flavors[other.name])
+    related = tuple((f"the taint of `{other.name}`", place) for place, text in places if parse_taint(text) == its)
+    yield Finding(FENCE_OPEN, path, message, help_, related[:1])
 
 
 def reach(org: Org) -> Iterator[Finding]:
@@ -175,7 +220,7 @@ def _syntax_help(text: str, taint: Taint | None) -> str:
     return f"{_FORM}; keys and values are written like those of labels"
 
 
-CHECKS: Final = (taints, fences, reach)
+CHECKS: Final = (taints, fences, open_fences, reach)
 RULES: Final = (
     TAINT_SYNTAX,
     TAINT_TWICE,
@@ -184,5 +229,6 @@ RULES: Final = (
     TAINT_OF_NODE_STATE,
     FENCE_WITHOUT_TAINT,
     FENCE_ON_CPU_FLAVOR,
+    FENCE_OPEN,
     FLAVOR_UNUSED,
 )

@@ -109,6 +109,14 @@ def parse_taint(text: str) -> Taint | None:
     return Taint(match["key"], match["value"] or "", match["effect"])
 
 
+def tolerated(taint: Taint, given: Taint) -> bool:
+    """Whether the toleration that a flavor with the taint `given` gives to its jobs gets them past `taint` as well.
+
+    For a taint without a value it tolerates any value.
+    """
+    return (given.key, given.effect) == (taint.key, taint.effect) and given.value in ("", taint.value)
+
+
 def amount(value: object, resource: str) -> int | None:
     """A quantity in base units, or None where it cannot be read."""
     try:

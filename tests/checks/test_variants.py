@@ -299,6 +299,43 @@ POLICIES = {
     ),
     "a start timeout of nothing": ({"policy": {"gang": {"startTimeout": "0s"}}}, ["gang-timeout"]),
 }
+FENCES = {
+    "two fences with one taint": ({"flavors.h100.taint": "a/b:NoSchedule", "flavors.mig.taint": "a/b:NoSchedule"}, []),
+    "a lent flavor whose taint has no value tolerates every value": (
+        {
+            "flavors.h100.taint": "a/b=c:NoSchedule",
+            "flavors.mig.taint": "a/b:NoSchedule",
+            "flavors.mig.cpuJobs": "lend",
+        },
+        ["fence-open"],
+    ),
+    "a lent flavor with a value leaves a taint without one alone": (
+        {"flavors.h100.taint": "a/b:NoSchedule", "flavors.cpu.taint": "a/b=c:NoSchedule"},
+        [],
+    ),
+    "another effect": ({"flavors.h100.taint": "a/b:NoSchedule", "flavors.cpu.taint": "a/b:NoExecute"}, []),
+    "a second taint of its own keeps jobs out": (
+        {"flavors.h100.taints": ["a/b:NoSchedule", "a/c:NoSchedule"], "flavors.cpu.taint": "a/b:NoSchedule"},
+        [],
+    ),
+    "a second taint that keeps nobody out": (
+        {"flavors.h100.taints": ["a/b:NoSchedule", "a/c:PreferNoSchedule"], "flavors.cpu.taint": "a/b:NoSchedule"},
+        ["taint-soft", "fence-open"],
+    ),
+    "a second taint that cannot be read": (
+        {"flavors.h100.taints": ["a/b:NoSchedule", "a/c"], "flavors.cpu.taint": "a/b:NoSchedule"},
+        ["taint-syntax"],
+    ),
+    "the same taint in another cluster": (
+        {
+            "clusters": {"train": {}, "serve": {}},
+            "flavors.h100": {**BASE["flavors"]["h100"], "cluster": "train", "taint": "a/b:NoSchedule"},
+            "flavors.mig": {**BASE["flavors"]["mig"], "cluster": "train"},
+            "flavors.cpu": {**BASE["flavors"]["cpu"], "cluster": "serve", "taint": "a/b:NoSchedule"},
+        },
+        [],
+    ),
+}
 NAMES = {
     "a project whose joined name is too long but not used": (
         {f"{V}.projects": {"p" * 60: {"namespace": "train"}}},
@@ -333,7 +370,7 @@ NAMES = {
     ("changes", "expected"),
     [
         pytest.param(*case, id=title)
-        for table in (ORDER, SUMS, LIMITS, SHARES, AMOUNTS, REFERENCES, POLICIES, NAMES)
+        for table in (ORDER, SUMS, LIMITS, SHARES, AMOUNTS, REFERENCES, POLICIES, FENCES, NAMES)
         for title, case in table.items()
     ],
 )

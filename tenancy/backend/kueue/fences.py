@@ -5,7 +5,8 @@ the toleration itself would be admitted there (run: verified-kueue-019.md S10), 
 pods that ask for the flavor's GPUs. And a GPU job must carry the toleration, so from Kubernetes 1.36 on it is given to
 jobs that carry none.
 
-A taint that Kueue itself tolerates for the jobs of some other flavor fences nothing, and is left alone.
+A taint that Kueue itself tolerates for the jobs of some other flavor cannot be guarded: their pods carry the toleration
+as well. `tenancy validate` says so (fence-open).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import changed, mutates, mutating, pods, shown, templates, validating
 from tenancy.backend.shared.cel import text, texts
-from tenancy.model.hardware import Hardware, Taint
+from tenancy.model.hardware import Hardware, Taint, tolerated
 from tenancy.plan.values import ClusterPlan
 
 FENCE: Final = "tenancy-fenced-flavors"
@@ -69,10 +70,8 @@ def _hard(flavor: Hardware) -> list[Taint]:
 
 def _injected(plan: ClusterPlan, taint: Taint) -> bool:
     """Whether a flavor without a fence gives its jobs a toleration that tolerates this taint."""
-    given = [taint for flavor in plan.flavors.values() if not flavor.fenced for taint in flavor.taints]
-    return any(
-        each.key == taint.key and each.effect == taint.effect and each.value in ("", taint.value) for each in given
-    )
+    given = [each for flavor in plan.flavors.values() if not flavor.fenced for each in flavor.taints]
+    return any(tolerated(taint, each) for each in given)
 
 
 def _pods(fences: list[Fence]) -> dict[str, str]:

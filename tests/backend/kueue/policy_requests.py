@@ -2,8 +2,9 @@
 
 Every one was sent to a real kube-apiserver 1.36.3 with the example's out/, as a member of the team (group `vision`).
 Those of BEFORE_136 were sent to the same server with the policy that the example would have on Kubernetes 1.35.
-There nvidia.com/gpu is h100's, behind `reserved=training`, and the MIG profiles are a100-mig's, behind
-`reserved=sliced`. Of several rules that are broken the server names the first.
+TrainJobs need a ClusterTrainingRuntime `torch-distributed`. There nvidia.com/gpu is h100's, behind `reserved=training`,
+and the MIG profiles are a100-mig's, behind `reserved=sliced`. Of several rules that are broken the server names the
+first.
 """
 
 from __future__ import annotations
