@@ -155,7 +155,8 @@ def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Fin
         queues = "1 queue uses" if len(over) == 1 else f"{len(over)} queues use"
         message = f"{queues} more than {MOST_IN_STATUS} flavors of cluster `{cluster}`"
         help_ = (
-            'write `kueue: "0.19"`, or `"0.17.5"` where that or a later patch runs, or let units not borrow every flavor'
+            'write `kueue: "0.19"`, or `"0.17.5"` where that or a later patch runs, or let units not borrow every '
+            "flavor"
         )
         path = ("clusters", cluster, "versions", "kueue")
         yield Finding(KUEUE_STATUS, path, message, help_, ((f"this unit uses {reached}", unit.path),))
