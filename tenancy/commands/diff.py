@@ -34,5 +34,5 @@ def diff(org: Path | None, out: Path | None, *, objects: bool, exit_code: bool, 
     if plan.diagnostics:
         print_all(plan.diagnostics, None, 0, "text", stream=sys.stderr)
         return Status.UNCHECKED
-    click.echo(text(plan, colour=colour(sys.stdout), width=width(), objects=objects), nl=False)
+    click.echo(text(plan, colour=colour(sys.stdout), width=width(sys.stdout), objects=objects), nl=False)
     return Status.FINDINGS if exit_code and plan.changes else Status.CLEAN

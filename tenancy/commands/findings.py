@@ -20,6 +20,7 @@ from tenancy.report.text import text
 
 COULD_NOT_CHECK = load.COULD_NOT_CHECK | output_rules.COULD_NOT_CHECK
 _WIDEST = 120
+_NO_TERMINAL = 100
 
 
 def show(found: Examined, format_: str, *, stream: Any, quiet: bool = False) -> None:
@@ -34,7 +35,7 @@ def print_all(
     """Print diagnostics in one of the formats."""
     report = Report(tuple(diagnostics), sources, silenced, __version__)
     if format_ == "text":
-        click.echo(text(report, colour=colour(stream), width=width()), file=stream, nl=False)
+        click.echo(text(report, colour=colour(stream), width=width(stream)), file=stream, nl=False)
     else:
         click.echo(FORMATS[format_](report), file=stream, nl=False)
 
@@ -52,6 +53,6 @@ def colour(stream: Any) -> bool:
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
 
 
-def width() -> int:
-    """The columns to write for; long lines are hard to read on a wide terminal."""
-    return min(get_terminal_size((100, 24)).columns, _WIDEST)
+def width(stream: Any) -> int:
+    """The columns to write for: those of a terminal, as far as lines stay easy to read; elsewhere always the same."""
+    return min(get_terminal_size().columns, _WIDEST) if stream.isatty() else _NO_TERMINAL
