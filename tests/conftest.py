@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("gate", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("gate")  # the gate tries the same examples for the same code; every other run tries new ones
 
 
 @pytest.fixture(autouse=True, scope="session")
