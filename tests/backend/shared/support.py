@@ -1,0 +1,53 @@
+"""A small organization and its objects, for the tests of what every backend emits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared import platform, tenant
+from tenancy.load.source import Sources
+from tenancy.model.budgets import promise
+from tenancy.model.organization import organize
+from tenancy.model.parse import parse
+from tenancy.plan import plan
+from tenancy.plan.values import ClusterPlan
+
+
+def planned(team: dict[str, Any] | None = None, **organization: Any) -> ClusterPlan:
+    """The plan of an organization whose one team `research/vision` says `team`."""
+    tree = {
+        "apiVersion": "tenancy/v1alpha1",
+        "kind": "Organization",
+        "name": "acme",
+        "clusters": {"train": {"versions": {"kubernetes": "1.36"}}},
+        "flavors": {
+            "h100": {
+                "gpu": "H100-SXM-80GB",
+                "nodes": 4,
+                "node": {"gpus": 8, "cpu": 192, "memory": "2000Gi"},
+                "daemons": {"cpu": 2, "memory": "4Gi"},
+            }
+        },
+        "departments": {"research": {"budget": {"h100": 32}, "teams": {"vision": team or {}}}},
+        **organization,
+    }
+    parsed, diagnostics = parse(tree, Sources((), tree, {}))
+    assert diagnostics == []
+    assert parsed.organization is not None
+    org = organize(parsed.organization)
+    promise(org)
+    (cluster,) = plan(org)
+    return cluster
+
+
+def objects(cluster: ClusterPlan, kind: str, namespace: str | None = None) -> list[Object]:
+    """The emitted objects of a kind, of one namespace if named."""
+    found = [*platform(cluster), *(each for space in cluster.namespaces for each in tenant(cluster, space))]
+    return [obj for obj in found if obj["kind"] == kind and namespace in (None, obj["metadata"].get("namespace"))]
+
+
+def one(cluster: ClusterPlan, kind: str, name: str | None = None) -> Object:
+    """The only object of a kind, or of a kind and name."""
+    (found,) = [obj for obj in objects(cluster, kind) if name in (None, obj["metadata"]["name"])]
+    return found

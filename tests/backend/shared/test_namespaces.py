@@ -1,0 +1,86 @@
+"""Namespaces and the bounds inside them."""
+
+from __future__ import annotations
+
+from .support import objects, one, planned
+
+
+def test_pod_security_is_pinned_to_the_clusters_version() -> None:
+    """`latest` would change with an upgrade of the cluster."""
+    labels = one(planned(), "Namespace")["metadata"]["labels"]
+    security = {key.split("/")[1]: value for key, value in labels.items() if key.startswith("pod-security")}
+    assert security == {
+        "enforce": "baseline",
+        "enforce-version": "v1.36",
+        "audit": "restricted",
+        "audit-version": "v1.36",
+        "warn": "restricted",
+        "warn-version": "v1.36",
+    }
+
+
+def test_labels_and_annotations_of_units_reach_their_namespaces() -> None:
+    """The nearest unit wins, and the tool's own keys always do."""
+    team = {
+        "labels": {"stage": "dev"},
+        "annotations": {"x.example/y": "z"},
+        "displayName": "Vision",
+        "owner": "ada",
+        "projects": {"a": {"labels": {"stage": "prod"}, "expires": "2027-03-31"}},
+    }
+    metadata = one(planned(team), "Namespace")["metadata"]
+    assert metadata["labels"]["stage"] == "prod"
+    assert metadata["labels"]["tenancy.internal/team"] == "vision"
+    assert metadata["labels"]["tenancy.internal/project"] == "a"
+    annotations = {key: value for key, value in metadata["annotations"].items() if "argocd" not in key}
+    assert annotations == {
+        "tenancy.internal/expires": "2027-03-31",
+        "tenancy.internal/owner": "ada",
+        "tenancy.internal/unit": "research/vision/a",
+        "x.example/y": "z",
+    }
+
+
+def test_quotas_count_objects_and_never_compute() -> None:
+    """A compute number would refuse the pods of a workload that the queue admitted."""
+    hard = one(planned(), "ResourceQuota")["spec"]["hard"]
+    assert not [key for key in hard if key.startswith(("requests.", "limits.")) or key in ("cpu", "memory")]
+    assert (hard["pods"], hard["services.loadbalancers"]) == ("2k", "0")
+
+
+def test_the_pods_quota_grows_with_the_queue() -> None:
+    """There is room for two pods of each GPU that the queue can admit."""
+    flavor = {"gpu": "L4", "nodes": 500, "node": {"gpus": 8, "cpu": 96, "memory": "400Gi"}}
+    cluster = planned(
+        {}, flavors={"l4": flavor}, departments={"research": {"budget": {"l4": 4000}, "teams": {"vision": {}}}}
+    )
+    assert one(cluster, "ResourceQuota")["spec"]["hard"]["pods"] == "8k"
+
+
+def test_storage_of_a_team_is_divided_among_its_namespaces() -> None:
+    """A quota counts one namespace: a project with its own number gets it, the others share the rest."""
+    team = {"storage": {"fast": "10Ti"}, "projects": {"a": {"storage": {"fast": "4Ti"}}, "b": {}, "c": {}}}
+    key = "fast.storageclass.storage.k8s.io/requests.storage"
+    quotas = {obj["metadata"]["namespace"]: obj["spec"]["hard"][key] for obj in objects(planned(team), "ResourceQuota")}
+    assert quotas == {"research-vision-a": "4Ti", "research-vision-b": "3Ti", "research-vision-c": "3Ti"}
+
+
+def test_containers_get_default_requests_and_no_default_limits() -> None:
+    """Default limits would refuse every container that asks for more and sets none."""
+    (limit,) = one(planned(), "LimitRange")["spec"]["limits"]
+    assert limit == {"type": "Container", "defaultRequest": {"cpu": "1", "memory": "4Gi"}}
+
+
+def test_default_requests_stay_below_the_smallest_slice() -> None:
+    """Else every node would lose its last GPU to the defaults."""
+    flavor = {
+        "gpu": "L4",
+        "nodes": 2,
+        "node": {"gpus": 8, "cpu": 8, "memory": "32Gi"},
+        "daemons": {"cpu": 2, "memory": "4Gi"},
+    }
+    cluster = planned(
+        {}, flavors={"l4": flavor}, departments={"research": {"budget": {"l4": 16}, "teams": {"vision": {}}}}
+    )
+    (limit,) = one(cluster, "LimitRange")["spec"]["limits"]
+    assert limit["defaultRequest"] == {"cpu": "750m", "memory": "3584Mi"}
