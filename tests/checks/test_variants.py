@@ -10,9 +10,7 @@ import pytest
 
 from tenancy.check import check
 from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import organize
-from tenancy.model.parse import parse
+from tests.orgs import organized
 
 DAEMONS = {"cpu": 2, "memory": "4Gi"}
 BASE: dict[str, Any] = {
@@ -56,13 +54,7 @@ def codes(changes: dict[str, Any], today: date | None = None) -> list[str]:
         for key in path[:-1]:
             inside = inside.setdefault(key, {})
         inside[path[-1]] = value
-    sources = Sources((), tree, {})
-    parsed, shapes = parse(tree, sources)
-    assert shapes == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
-    return [found.code for found in check(org, sources, today)]
+    return [found.code for found in check(organized(tree), Sources((), tree, {}), today)]
 
 
 ORDER = {

@@ -10,23 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from tenancy.check import check
 from tenancy.diagnostics import Severity
 from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import Node, Org, Quota, organize
-from tenancy.model.parse import parse
+from tenancy.model.organization import Node, Org, Quota
+from tests.orgs import organized
 from tests.strategies import organizations
 
 EXAMPLES = settings(max_examples=80, deadline=None, suppress_health_check=(HealthCheck.too_slow,))
-
-
-def resolved(tree: dict[str, Any]) -> tuple[Org, Sources]:
-    """The organization of a tree that has the right shape."""
-    sources = Sources((), tree, {})
-    parsed, shapes = parse(tree, sources)
-    assert shapes == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
-    return org, sources
 
 
 def promises(org: Org) -> Iterator[tuple[Node, str, str, Quota]]:
@@ -41,7 +29,7 @@ def promises(org: Org) -> Iterator[tuple[Node, str, str, Quota]]:
 @EXAMPLES
 def test_every_triple_is_ordered_and_below_its_parents_limit(tree: dict[str, Any]) -> None:
     """0 ≤ reserved ≤ quota ≤ limit ≤ the parent's limit, for every unit, flavor and resource."""
-    org, _ = resolved(tree)
+    org = organized(tree)
     for unit, flavor, resource, (reserved, quota, limit) in promises(org):
         assert unit.parent is not None
         assert 0 <= reserved <= quota <= limit <= unit.parent.entries[flavor].amounts[resource].limit
@@ -51,7 +39,7 @@ def test_every_triple_is_ordered_and_below_its_parents_limit(tree: dict[str, Any
 @EXAMPLES
 def test_children_have_no_more_than_their_parent(tree: dict[str, Any]) -> None:
     """Quotas of siblings add up to at most the parent's (at the top: the hardware), reserves to at most its reserve."""
-    org, _ = resolved(tree)
+    org = organized(tree)
     for parent in (org.root, *org.units):
         for flavor, entry in parent.entries.items() if parent.children else ():
             for resource, own in entry.amounts.items():
@@ -65,7 +53,7 @@ def test_children_have_no_more_than_their_parent(tree: dict[str, Any]) -> None:
 @EXAMPLES
 def test_the_checks_refuse_nothing_valid(tree: dict[str, Any]) -> None:
     """No check has an error to report about an organization that keeps the laws."""
-    org, sources = resolved(tree)
+    org, sources = organized(tree), Sources((), tree, {})
     errors = [(each.code, each.message) for each in check(org, sources) if each.severity is Severity.ERROR]
     assert errors == []
 
@@ -74,7 +62,7 @@ def test_the_checks_refuse_nothing_valid(tree: dict[str, Any]) -> None:
 @EXAMPLES
 def test_a_quota_above_the_hardware_is_always_found(tree: dict[str, Any]) -> None:
     """One GPU, slice or core more than the nodes have, given to any department, is an error about capacity."""
-    org, _ = resolved(tree)
+    org = organized(tree)
     flavor = next(iter(org.flavors.values()))
     key = next(key for key, resource in flavor.names.items() if resource == flavor.mains[0])
     more = flavor.capacity[flavor.mains[0]] // (1000 if key == "cpu" else 1) + 1

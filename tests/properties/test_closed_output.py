@@ -9,11 +9,8 @@ from typing import Any
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import organize
-from tenancy.model.parse import parse
 from tenancy.pipeline import generate
+from tests.orgs import organized
 from tests.strategies import organizations
 
 SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,12 +18,7 @@ Object = dict[str, Any]
 
 
 def _files(tree: dict[str, Any]) -> dict[str, str]:
-    parsed, diagnostics = parse(tree, Sources((), tree, {}))
-    assert diagnostics == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
-    return generate(org, {})
+    return generate(organized(tree), {})
 
 
 def _documents(text: str) -> Iterator[Object]:

@@ -14,25 +14,14 @@ from hypothesis import HealthCheck, given, settings
 
 from tenancy.backend import kueue
 from tenancy.backend.manifest import Manifest, Object
-from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import Org, Quota, organize
-from tenancy.model.parse import parse
+from tenancy.model.organization import Quota
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tests.kueue_model import COHORT, QUEUE, Node, Tree, build, limit, quota, reserved, with_guests
+from tests.orgs import organized
 from tests.strategies import organizations
 
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def _org(tree: dict[str, Any]) -> Org:
-    parsed, diagnostics = parse(tree, Sources((), tree, {}))
-    assert diagnostics == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
-    return org
 
 
 def _objects(cluster: ClusterPlan) -> Iterator[Object]:
@@ -67,7 +56,7 @@ def _reachable(cluster: ClusterPlan, unit: Group | Queue, flavor: str, resource:
 @given(organizations())
 def test_kueue_gives_each_unit_its_reserved_quota_and_limit(tree: dict[str, Any]) -> None:
     """Against neighbours that take all they can: reserved is free, quota is nominal, the limit is reached exactly."""
-    for cluster in plan(_org(tree)):
+    for cluster in plan(organized(tree)):
         real = build(_objects(cluster))
         guarded = with_guests(real)
         for node, unit in _units(cluster):
@@ -82,7 +71,7 @@ def test_kueue_gives_each_unit_its_reserved_quota_and_limit(tree: dict[str, Any]
 @given(organizations())
 def test_the_root_holds_what_no_department_has(tree: dict[str, Any]) -> None:
     """Nominal quotas of the whole tree add up to the hardware without spare nodes, cell by cell."""
-    for cluster in plan(_org(tree)):
+    for cluster in plan(organized(tree)):
         whole: Tree = build(_objects(cluster))
         root = (COHORT, cluster.organization)
         for flavor in cluster.flavors.values():
@@ -94,7 +83,7 @@ def test_the_root_holds_what_no_department_has(tree: dict[str, Any]) -> None:
 @given(organizations())
 def test_every_limit_is_stated(tree: dict[str, Any]) -> None:
     """No Cohort below the root and no ClusterQueue leaves a limit out: an absent one means unlimited."""
-    for cluster in plan(_org(tree)):
+    for cluster in plan(organized(tree)):
         for obj in _objects(cluster):
             is_root = obj["kind"] == COHORT and "parentName" not in obj["spec"]
             for group in obj["spec"].get("resourceGroups", []):

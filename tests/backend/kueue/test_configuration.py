@@ -10,12 +10,9 @@ from tenancy.backend import kueue
 from tenancy.backend.kueue.configuration import configuration
 from tenancy.backend.kueue.configuration_schema import MINORS, violations
 from tenancy.backend.manifest import Nonconforming
-from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import organize
-from tenancy.model.parse import parse
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
+from tests.orgs import organized
 
 
 def _plan(kueue_minor: str, *, sharing: str = "weighted", policy: dict[str, Any] | None = None) -> ClusterPlan:
@@ -29,11 +26,7 @@ def _plan(kueue_minor: str, *, sharing: str = "weighted", policy: dict[str, Any]
         "policy": policy or {},
         "departments": {},
     }
-    parsed, diagnostics = parse(tree, Sources((), tree, {}))
-    assert diagnostics == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
+    org = organized(tree)
     (cluster,) = plan(org)
     return cluster
 

@@ -6,12 +6,9 @@ from typing import Any
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared import platform, tenant
-from tenancy.load.source import Sources
-from tenancy.model.budgets import promise
-from tenancy.model.organization import organize
-from tenancy.model.parse import parse
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
+from tests.orgs import organized
 
 
 def planned(team: dict[str, Any] | None = None, **organization: Any) -> ClusterPlan:
@@ -32,11 +29,7 @@ def planned(team: dict[str, Any] | None = None, **organization: Any) -> ClusterP
         "departments": {"research": {"budget": {"h100": 32}, "teams": {"vision": team or {}}}},
         **organization,
     }
-    parsed, diagnostics = parse(tree, Sources((), tree, {}))
-    assert diagnostics == []
-    assert parsed.organization is not None
-    org = organize(parsed.organization)
-    promise(org)
+    org = organized(tree)
     (cluster,) = plan(org)
     return cluster
 

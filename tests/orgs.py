@@ -1,0 +1,20 @@
+"""Organizations from plain data, for tests that need no files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenancy.load.source import Sources
+from tenancy.model.budgets import promise
+from tenancy.model.organization import Org, organize
+from tenancy.model.parse import parse
+
+
+def organized(tree: dict[str, Any]) -> Org:
+    """The organization that a tree in the shape of org.yaml says, with every default filled in; no key may be wrong."""
+    parsed, diagnostics = parse(tree, Sources((), tree, {}))
+    assert diagnostics == []
+    assert parsed.organization is not None
+    org = organize(parsed.organization, parsed.left_out)
+    promise(org)
+    return org
