@@ -68,5 +68,5 @@ def test_a_quota_above_the_hardware_is_always_found(tree: dict[str, Any]) -> Non
     more = flavor.capacity[flavor.mains[0]] // (1000 if key == "cpu" else 1) + 1
     department = next(iter(tree["departments"].values()))
     department["budget"][flavor.name] = {key: more, "memory": "1Gi"} if key == "cpu" else {key: more}
-    codes = {each.code for each in check(*resolved(tree))}
+    codes = {each.code for each in check(organized(tree), Sources((), tree, {}))}
     assert "quota-above-capacity" in codes
