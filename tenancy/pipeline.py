@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tenancy.backend import BACKENDS
 from tenancy.backend.manifest import Manifest, Page
 from tenancy.check import check
-from tenancy.diagnostics import Diagnostic, KeyPath, has_errors, in_file_order
+from tenancy.diagnostics import Diagnostic, KeyPath, Severity, has_errors, in_file_order
 from tenancy.load import load
 from tenancy.load.source import Sources
 from tenancy.load.templates import Extensions
@@ -116,5 +116,8 @@ def _examined(
 
 
 def _silenced(diagnostic: Diagnostic, sources: Sources) -> bool:
+    """Whether a comment silences the finding. No comment silences an error: what it stands for cannot be compiled."""
     place = diagnostic.place
-    return diagnostic.code in sources.ignores.get((place.file, place.line), ())
+    return diagnostic.severity is not Severity.ERROR and diagnostic.code in sources.ignores.get(
+        (place.file, place.line), ()
+    )
