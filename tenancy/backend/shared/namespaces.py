@@ -13,14 +13,17 @@ _STORAGE = ".storageclass.storage.k8s.io/requests.storage"
 
 
 def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
-    """The Namespace, with Pod Security pinned to the cluster's version: `latest` would change with an upgrade."""
+    """The Namespace, with Pod Security pinned to the cluster's version: `latest` would change with an upgrade.
+
+    Warnings come at the level that is enforced: only pods are refused, so a job's author learns of it by the warning.
+    """
     version = f"v{plan.kubernetes}"
     security = {
         "pod-security.kubernetes.io/enforce": "baseline",
         "pod-security.kubernetes.io/enforce-version": version,
         "pod-security.kubernetes.io/audit": "restricted",
         "pod-security.kubernetes.io/audit-version": version,
-        "pod-security.kubernetes.io/warn": "restricted",
+        "pod-security.kubernetes.io/warn": "baseline",
         "pod-security.kubernetes.io/warn-version": version,
     }
     labels = dict(sorted({**namespace.own_labels, **namespace.labels, **security}.items()))

@@ -14,7 +14,7 @@ def test_pod_security_is_pinned_to_the_clusters_version() -> None:
         "enforce-version": "v1.36",
         "audit": "restricted",
         "audit-version": "v1.36",
-        "warn": "restricted",
+        "warn": "baseline",
         "warn-version": "v1.36",
     }
 
