@@ -55,6 +55,7 @@ class Reading:
     expanded: int = 0
 
     def path(self, *last: str | int) -> KeyPath:
+        """The path of the innermost open container, and on to `last`; dropped entries are no part of it."""
         steps = (*(frame[3] for frame in self.stack[1:]), *last)
         return tuple(step for step in steps if not str(step).startswith("\0"))
 
@@ -72,6 +73,7 @@ class Reading:
         return not isinstance(event, StreamEndEvent)
 
     def report(self, rule: Rule, message: str, event: Any, path: KeyPath, help_: str, *related: Related) -> None:
+        """Add a diagnostic at the span of an event."""
         start, end = event.start_mark, event.end_mark
         place = Place(self.file, start.line + 1, start.column + 1, end.line + 1, end.column + 1, path)
         self.diagnostics.append(Diagnostic(rule=rule, message=message, place=place, related=related, help=help_))
@@ -126,6 +128,7 @@ class Reading:
         return self.drop(container)
 
     def tag(self, event: Any, path: KeyPath) -> None:
+        """Report a tag, whatever it says."""
         message = f"the tag `{event.tag.replace('tag:yaml.org,2002:', '!!')}` is not allowed"
         self.report(rules.TAG, message, event, path, "remove the tag; to make the value text, quote it")
 
@@ -176,6 +179,7 @@ class Reading:
         return value, size
 
     def too_many(self, event: Any, message: str) -> None:
+        """Report a file that means more values than may be read. Raises Refused."""
         help_ = "write fewer aliases, and none to values that hold some"
         self.report(rules.BOMB, message, event, self.path(), help_)
         raise Refused

@@ -13,7 +13,7 @@ from typing import Final
 
 from tenancy.diagnostics import Diagnostic, Place
 from tenancy.load import rules
-from tenancy.load.fragments import Loading
+from tenancy.load.fragments import KIND, Loading
 from tenancy.load.parents import place_fragments
 from tenancy.load.references import follow_references
 from tenancy.load.source import Raw, Sources
@@ -41,6 +41,11 @@ def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
     tree = loading.read(root)
     if any(found.code in rules.COULD_NOT_CHECK for found in loading.diagnostics):
         return None, loading.diagnostics
+    if tree is not None and tree.get("kind") == KIND and root.name not in _ROOT_NAMES:
+        message = f"`{shown(root)}` holds departments, not the root of an organization"
+        return None, [
+            Diagnostic(rule=rules.ORG_MISSING, message=message, place=Place(shown(root)), help=_where_else(root))
+        ]
     for path in _department_files(loading):
         if os.path.realpath(path) != os.path.realpath(root):
             loading.fragment(path)
@@ -61,10 +66,19 @@ def _root(org: Path) -> tuple[Path | None, list[Diagnostic]]:
     rule, message = rules.ORG_AMBIGUOUS, f"there are both `org.yaml` and `org.yml` in `{shown(org)}`"
     help_ = "delete one of them; `org.yaml` is the one that was read"
     if not found:
-        rule, help_ = rules.ORG_MISSING, "write the organization there, or name its folder"
+        rule, help_ = rules.ORG_MISSING, _where_else(org)
         message = f"`{shown(org)}` holds no `org.yaml`" if os.path.isdir(org) else f"`{shown(org)}` does not exist"
     place = Place(shown(org / _ROOT_NAMES[0]))
     return next(iter(found), None), [Diagnostic(rule=rule, message=message, place=place, help=help_)]
+
+
+def _where_else(org: Path) -> str:
+    """What to do about a path without a root: often a folder above it was meant, or the `org` below."""
+    path = Path(os.path.abspath(org))
+    for near in (path / "org", *path.parents):
+        if any((near / name).is_file() for name in _ROOT_NAMES):
+            return f"did you mean `{shown(near)}`?"
+    return "write the organization there, or name its folder"
 
 
 def _department_files(loading: Loading) -> list[Path]:
@@ -80,5 +94,18 @@ def _department_files(loading: Loading) -> list[Path]:
         seen.add(os.path.realpath(name))
         visible = sorted(each for each in inner if not each.startswith("."))
         inner[:] = (each for each in visible if os.path.realpath(os.path.join(name, each)) not in seen)
-        found += (Path(name, each) for each in names if not each.startswith(".") and each.endswith((".yaml", ".yml")))
+        files = [Path(name, each) for each in names if not each.startswith(".") and each.endswith((".yaml", ".yml"))]
+        if _leads_outside(loading, Path(name)):
+            inner.clear()
+            files.clear()
+        found += (path for path in files if not _leads_outside(loading, path))
     return sorted(found, key=lambda path: path.relative_to(loading.folder).as_posix())
+
+
+def _leads_outside(loading: Loading, path: Path) -> bool:
+    """Whether the path is a link out of the organization's folder, which is reported: it may lead to anything."""
+    if not os.path.islink(path) or Path(os.path.realpath(path)).is_relative_to(os.path.realpath(loading.folder)):
+        return False
+    message = f"`{shown(path)}` is a link to something outside `{shown(loading.folder)}`"
+    loading.report(rules.FILE_OUTSIDE, message, Place(shown(path)), "copy it into the folder")
+    return True

@@ -67,6 +67,7 @@ class Loading:
     """Departments files by real path; None for one that has no usable content."""
 
     def report(self, rule: Rule, message: str, place: Place, help_: str = "", related: Iterable[Related] = ()) -> None:
+        """Add a diagnostic."""
         self.diagnostics.append(Diagnostic(rule=rule, message=message, place=place, help=help_, related=tuple(related)))
 
     def hint(self, rule: Rule, word: str, known: Callable[[], Iterable[str]]) -> str:

@@ -26,7 +26,8 @@ def follow_references(loading: Loading, tree: dict[str, Raw]) -> None:
     slots: dict[tuple[int, str], tuple[dict[str, Raw], dict[str, Raw]]] = {}
     broken: list[Reference] = []
     for reference in waiting:
-        known, target = len(loading.fragments), _target(loading, reference)  # In this order: _target may read a file.
+        known = len(loading.fragments)  # Counted before _target, which may read a file.
+        target = _target(loading, reference, waiting)
         if len(loading.fragments) > known:
             waiting += _references(target.departments, target) if target else ()
         if target is None:
@@ -56,7 +57,7 @@ def follow_references(loading: Loading, tree: dict[str, Raw]) -> None:
         loading.marks[id(holder)][key] = loading.marks[id(definition)][key]
 
 
-def _target(loading: Loading, reference: Reference) -> Fragment | None:
+def _target(loading: Loading, reference: Reference, all_: list[Reference]) -> Fragment | None:
     """The file that a reference means, now bound to it; None, with a report, where it cannot be used."""
     department = reference.holder[reference.key]
     name, place = department["file"], loading.place(department, "file")
@@ -71,8 +72,9 @@ def _target(loading: Loading, reference: Reference) -> Fragment | None:
         loading.report(rules.FILE_OUTSIDE, message, place, help_)
         return None
     if not os.path.isfile(path):
-        help_ = loading.hint(rules.FILE_MISSING, text, lambda: _known(loading, root))
-        help_ = help_ or "write the path of a file, relative to the folder of org.yaml"
+        help_ = loading.hint(rules.FILE_MISSING, text, lambda: _free(loading, root, all_))
+        create = f"create the file with a definition of `{reference.key}`, or " if text else ""
+        help_ = help_ or f"{create}write the path of a file, relative to the folder of org.yaml"
         message = f"there is no file `{text}`" if text else "`file` is not the path of a file"
         loading.report(rules.FILE_MISSING, message, place, help_)
         return None
@@ -91,8 +93,11 @@ def _file(name: Raw) -> str:
     return f"`{name}`" if isinstance(name, str) else "the file"
 
 
-def _known(loading: Loading, root: str) -> list[str]:
-    return [os.path.relpath(file, root).replace(os.sep, "/") for file in loading.fragments]
+def _free(loading: Loading, root: str, references: list[Reference]) -> list[str]:
+    """The files that no reference names: one that is taken is hardly the one that was meant."""
+    taken = {os.path.normpath(name) for each in references if isinstance(name := each.holder[each.key]["file"], str)}
+    files = [os.path.relpath(file, root) for file in loading.fragments]
+    return [file.replace(os.sep, "/") for file in files if file not in taken]
 
 
 def _is_first(loading: Loading, reference: Reference, fragment: Fragment, place: Place) -> bool:

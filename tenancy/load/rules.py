@@ -162,7 +162,7 @@ FILE_MISSING = _error(
 )
 FILE_OUTSIDE = _error(
     "department-file-outside",
-    "A reference to a file outside the organization's folder",
+    "A reference or a link to a file outside the organization's folder",
     "Files outside the folder are not covered by its review rules and are absent from a checkout of it alone.",
 )
 FILE_TWICE = _error(
@@ -352,6 +352,7 @@ def decoded(data: bytes, file: str, limit: int) -> tuple[str, Diagnostic | None]
 
 
 def unreadable(file: str, reason: str) -> Diagnostic:
+    """The finding about a file that cannot be read, with the words of the system."""
     return Diagnostic(
         rule=UNREADABLE, message=f"`{file}` cannot be read: {reason[:1].lower()}{reason[1:]}", place=Place(file)
     )
@@ -369,11 +370,17 @@ def line_and_column(before: str) -> tuple[int, int]:
     return len(lines), len(lines[-1])
 
 
+_LONGEST_WORD = 1000
+"""The cost of a comparison grows with the square of the length."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A help that offers the nearest of the known words; empty where none is near.
 
     Only the first thousand words of about the same length are compared, which bounds the cost of a finding.
     """
+    if len(word) > _LONGEST_WORD:
+        return ""
     similar = islice((each for each in known if abs(len(each) - len(word)) <= 4), 1000)
     near = difflib.get_close_matches(word, similar, n=1)
     return f"did you mean `{near[0]}`?" if near else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -22,23 +22,32 @@ _PACKAGE = Path(__file__).parent.parent
 _LIBRARIES = ("jinja2", "jsonschema-rs", "pydantic", "pydantic-core", "pyyaml")
 _ROOTS = ("org.yaml", "org.yml")
 _FOLDERS = ("departments", "templates", "schemas")
-"""What the loader reads of an organization's folder."""
+"""What a key covers of an organization's folder, beside the root file."""
 
 
 def key(org: Path) -> str | None:
     """A digest of all that the output depends on: the input's bytes and the tool. None where it cannot be told."""
-    folder = org.parent if org.is_file() else org
+    folder = _folder(org)
     digest = hashlib.sha256(f"{sys.version}\0{org.is_file()}\0{org.name}".encode())
     try:
         for library in _LIBRARIES:
             digest.update(f"{library} {version(library)}\0".encode())
         for path in _tool():
             _add(digest, path.name, path)
-        for path in _input(folder):
+        for path in _input(org):
             _add(digest, path.relative_to(folder).as_posix(), path)
     except (OSError, ValueError, PackageNotFoundError):
         return None
     return digest.hexdigest()
+
+
+def covers(org: Path, read: Iterable[str]) -> bool:
+    """Whether a key is about every file that was read: a department's `file` may lie anywhere in the folder."""
+    try:
+        known = {os.path.realpath(path) for path in _input(org)}
+    except (OSError, ValueError):
+        return False
+    return all(os.path.realpath(name) in known for name in read)
 
 
 def exists(root: Path) -> bool:
@@ -88,11 +97,16 @@ def _tool() -> Iterator[Path]:
         yield from sorted(path for path in folder.rglob(pattern) if path.is_file())
 
 
-def _input(folder: Path) -> Iterator[Path]:
-    """Every file that the loader may read; a link could lead anywhere, so there is no stamp with one."""
-    for name in _ROOTS:
-        if os.path.lexists(folder / name):
-            yield folder / name
+def _folder(org: Path) -> Path:
+    return org.parent if org.is_file() else org
+
+
+def _input(org: Path) -> Iterator[Path]:
+    """The files that the loader looks for itself; a link could lead anywhere, so there is no stamp with one."""
+    folder = _folder(org)
+    for root in [org] if org.is_file() else [folder / name for name in _ROOTS]:
+        if os.path.lexists(root):
+            yield root
     for name in _FOLDERS:
         for path in (folder / name, *sorted((folder / name).rglob("*"))):
             if path.is_symlink():

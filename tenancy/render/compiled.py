@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta, nodes
 
-from tenancy.check.syntax import listed, nearest
+from tenancy.check.wording import listed, nearest
 from tenancy.diagnostics import Diagnostic, Place, Rule
 from tenancy.load.templates import SCHEMA, Extensions, Template, UserSchema
 from tenancy.render import rules
@@ -57,11 +57,18 @@ def line_place(template: Template, line: int) -> Place:
 
 def _compiled(sandbox: Sandbox, template: Template) -> jinja2.Template | list[Diagnostic]:
     try:
+        return _ready(sandbox, template)
+    except RecursionError:
+        # Parsed or not: a chain of a thousand filters is nested as well.
+        return [_static(rules.SYNTAX, template, 1, "the template is nested too deep", "write it flatter")]
+
+
+def _ready(sandbox: Sandbox, template: Template) -> jinja2.Template | list[Diagnostic]:
+    """Raises RecursionError where the template is nested too deep."""
+    try:
         tree = sandbox.parse(template.text, template.name, template.file)
     except jinja2.TemplateSyntaxError as error:
         return [_static(rules.SYNTAX, template, error.lineno, rules.phrase(error.message or ""), "")]
-    except RecursionError:
-        return [_static(rules.SYNTAX, template, 1, "the template is nested too deep", "write it flatter")]
     found = [_static(rules.STATEMENT, template, *fault) for fault in faults(tree, sandbox)]
     found += _undeclared(template, tree)
     if found:
@@ -69,7 +76,7 @@ def _compiled(sandbox: Sandbox, template: Template) -> jinja2.Template | list[Di
     sandbox.meter.left = WORK
     try:
         code = sandbox.compile(instrumented(tree), template.name, template.file)
-    except (jinja2.TemplateSyntaxError, RecursionError, SyntaxError) as error:
+    except (jinja2.TemplateSyntaxError, SyntaxError) as error:
         return [_static(rules.SYNTAX, template, getattr(error, "lineno", None) or 1, rules.phrase(str(error)), "")]
     return jinja2.Template.from_code(sandbox, code, sandbox.globals)
 

@@ -1,6 +1,6 @@
 """Users' templates: from their text to checked objects in files of out/, for each unit of their level in each cluster.
 
-A finding points at the template's line and is told once, with the first unit that it is about; DESIGN.md 4.
+A finding points at the template's line and is told once, with the first unit that it is about.
 """
 
 from __future__ import annotations
@@ -56,6 +56,9 @@ class _Findings:
             first = Diagnostic(rule=rule, message=message, place=place, help=help_, related=tuple(related))
         self.found[(*at, number)] = (first, count + 1)
 
+    def has(self, rule: Rule, template: Template) -> bool:
+        return any(code == rule.code and file == template.file for code, file, _, _ in self.found)
+
     def diagnostics(self) -> list[Diagnostic]:
         return [_counted(diagnostic, count) for diagnostic, count in self.found.values()]
 
@@ -105,6 +108,8 @@ def _cluster(
             objects = _objects(template, text, target, scope, taken, findings) if text is not None else ()
             if objects:
                 files[f"{target.folder}/{template.name}.yaml"] = tuple(objects)
+            if findings.has(rules.TOO_MUCH, template):
+                break  # It took seconds, and would for each of the other units.
     return tuple(Manifest(path, objects) for path, objects in sorted(files.items()))
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import GUARDS, OTHERS, SYNC_OPTIONS, WAVE, WAVES
-from tenancy.check.syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from tenancy.diagnostics import KeyPath, Rule
+from tenancy.model.syntax import is_dns_label, is_dns_subdomain, is_label_key, is_label_value
 from tenancy.render import rules
 from tenancy.render.conform import Checker, schema_name
 from tenancy.render.context import Target
@@ -79,6 +79,7 @@ class Scope:
 
 
 def identity(obj: Mapping[str, Any]) -> Identity:
+    """The identity of an object that has passed `shape_faults`."""
     metadata = obj["metadata"]
     group = obj["apiVersion"].rpartition("/")[0]
     return group, obj["kind"], metadata.get("namespace") or "", metadata["name"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jinja2 import nodes
 
-from tenancy.render.sandbox import COUNTED, JOINED, LINE, Sandbox
+from tenancy.render.sandbox import COUNTED, JOINED, LINE, READ, Sandbox
 
 _REFUSED: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Include: "include",
@@ -52,13 +52,26 @@ def faults(tree: nodes.Template, sandbox: Sandbox) -> list[tuple[int, str, str]]
 
 
 def instrumented(tree: nodes.Template) -> nodes.Template:
-    """The template with every loop counted, every concatenation paid for, and every line of its output marked."""
+    """The template with every loop counted, every concatenation, comparison and slice paid for, and every line of its
+    output marked."""
     for loop in tree.find_all(nodes.For):
         loop.iter = nodes.Filter(loop.iter, COUNTED, [], [], None, None, lineno=loop.lineno)
+    for compare in tree.find_all(nodes.Compare):
+        compare.expr = _read(compare.expr)
+        for operand in compare.ops:
+            operand.expr = _read(operand.expr)
+    for item in tree.find_all(nodes.Getitem):
+        if isinstance(item.arg, nodes.Slice):
+            item.node = _read(item.node)
     for output in tree.find_all(nodes.Output):
         output.nodes = [part for node in output.nodes for part in _marked(node)]
     _concatenations(tree)
     return tree
+
+
+def _read(node: nodes.Expr) -> nodes.Expr:
+    """A value that is gone over; jinja2 has no hook for what does so. Constants of a template are short."""
+    return node if isinstance(node, nodes.Const) else nodes.Filter(node, READ, [], [], None, None, lineno=node.lineno)
 
 
 def _concatenations(node: Any) -> Any:

@@ -43,6 +43,7 @@ class Rendered:
 
     @property
     def text(self) -> str:
+        """All lines as one text."""
         return "\n".join(self.lines)
 
 

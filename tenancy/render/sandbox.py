@@ -19,13 +19,17 @@ from jinja2.exceptions import TemplateRuntimeError
 from jinja2.filters import FILTERS
 from jinja2.runtime import LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.tests import TESTS
 
-from tenancy.check.syntax import listed
+from tenancy.check.wording import listed
 from tenancy.render.yaml import flow
 
 WORK: Final = 4 * 1024 * 1024
-"""What one rendering may spend: one for each item of a loop or a filter, and for each character of a joined text."""
+"""What one rendering may spend: one for each item of a loop, a filter or a comparison, and for each character of a
+joined text."""
 LARGEST_INTEGER: Final = 2**63 - 1
+_CHARACTERS: Final = 64
+"""Of a text that is only read, for one step."""
 
 START, END, LINE = "\x01", "\x02", "\x00"
 """Marks in the rendered text: around a value, and around the number of the template's line. No value or template can
@@ -33,6 +37,7 @@ hold them: values are escaped, and the loader refuses templates with control cha
 
 COUNTED: Final = "tenancy.counted"
 JOINED: Final = "tenancy.joined"
+READ: Final = "tenancy.read"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -68,6 +73,7 @@ class Meter:
     left: int = WORK
 
     def spend(self, amount: int) -> None:
+        """Take steps off what is left. Raises TooMuch where there are not enough."""
         self.left -= amount
         if self.left < 0:
             raise TooMuch(f"the template takes more than {WORK:,} steps")
@@ -91,13 +97,12 @@ class _Missing(StrictUndefined):
 class Sandbox(ImmutableSandboxedEnvironment):
     """jinja2's sandbox with short lists of what may be called, and a meter."""
 
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def __init__(self) -> None:
         super().__init__(
             undefined=_Missing,
-            finalize=_written,
-            autoescape=False,  # JSON's quotes are the escape here, and `_written` sets them
+            autoescape=False,  # JSON's quotes are the escape here, and the finalizer sets them
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
@@ -105,15 +110,19 @@ class Sandbox(ImmutableSandboxedEnvironment):
         )
         self.meter = Meter()
         self.globals = {"range": self.globals["range"]}
-        self.filters = {name: _metered(self.meter, FILTERS[name]) for name in _FILTERS}
+        self.filters = {name: self._metered(FILTERS[name]) for name in _FILTERS}
+        self.tests = {name: self._metered(test) for name, test in dict[str, Any](TESTS).items()}
         self.filters |= {
             COUNTED: self._counted,
             JOINED: self._joined,
+            READ: self._read,
             "join": lambda values, between="": self._joined(values, between),
             "replace": self._replaced,
             "string": _text,
+            "sum": self._summed,
             "tojson": self._json,
         }
+        self.finalize = self._written
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """An entry of a mapping before a method of the same name, so that a flavor may be called `items`."""
@@ -122,12 +131,21 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ARG002
+        """Only the listed methods of plain values, and the parts of a group."""
         return attr in _METHODS.get(type(obj), ()) or (isinstance(obj, tuple) and attr in ("grouper", "list"))
 
     def wrap_str_format(self, value: Any) -> None:
         """No `format`: its widths are unbounded, and jinja2 allows it before it asks `is_safe_attribute`."""
 
+    def call(self, context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A method goes over its object, and `strip` over its argument for each character of that."""
+        self.meter.spend(_size(getattr(obj, "__self__", None)) * max([1, *map(_size, args)]))
+        return super().call(context, obj, *args, **kwargs)
+
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """The operator, with bounded operands and a bounded result. Raises TooMuch where they are not."""
+        if any(isinstance(each, int) and abs(each) > LARGEST_INTEGER for each in (left, right)):
+            raise TooMuch("a number is larger than 64 bits")
         numbers = isinstance(left, int | float) and isinstance(right, int | float)
         if operator == "+" and not numbers:
             self.meter.spend(_size(left) + _size(right))
@@ -161,20 +179,54 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.meter.spend(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
         return text.replace(old, new)
 
+    def _summed(self, values: Iterable[Any], attribute: str | int | None = None, start: Any = 0) -> Any:
+        """The sum of numbers. Of lists each step would copy all that came before it."""
+        if not isinstance(start, int | float):
+            raise Unwritable("`sum` adds numbers; a loop goes over lists in lists")
+        self.meter.spend(_size(values))
+        return FILTERS["sum"](self, values, attribute, start)
+
     def _json(self, value: Any) -> str:
         """The value as a JSON text, for programs that read it from a ConfigMap."""
         if isinstance(value, Undefined):
             str(value)
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(self._read(value), ensure_ascii=False)
         self.meter.spend(len(text))
         return text
 
+    def _written(self, value: Any) -> str:
+        """The finalizer: each value as one YAML value, between marks."""
+        if isinstance(value, Undefined):
+            str(value)
+        return f"{START}{_flow(self._read(value))}{END}"
 
-def _written(value: Any) -> str:
-    """The finalizer: each value as one YAML value, between marks."""
-    if isinstance(value, Undefined):
-        str(value)
-    return f"{START}{_flow(value)}{END}"
+    def _read(self, value: Any) -> Any:
+        """`value`, paid for with all that is in it: a list that holds another twice is as long as it is written."""
+        waiting = [value]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, str):
+                self.meter.spend(1 + len(each) // _CHARACTERS)
+            elif isinstance(each, Mapping):
+                self.meter.spend(1 + len(each))
+                waiting += each.values()
+            elif isinstance(each, list | tuple):
+                self.meter.spend(1 + len(each))
+                waiting += each
+            else:
+                self.meter.spend(_size(each))
+        return value
+
+    def _metered(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A filter or a test that pays for what it goes over. jinja2 may put its own argument before the value."""
+        index = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+        @wraps(function)
+        def paid(*args: Any, **kwargs: Any) -> Any:
+            self._read(args[index:])
+            return function(*args, **kwargs)
+
+        return paid
 
 
 def _flow(value: Any) -> str:
@@ -209,18 +261,6 @@ def _text(value: Any) -> str:
 
 def _size(value: Any) -> int:
     return len(value) if isinstance(value, Sized) and not isinstance(value, Undefined) else 1
-
-
-def _metered(meter: Meter, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that pays for what it goes over. jinja2 may put its own argument before the value."""
-    index = 1 if hasattr(function, "jinja_pass_arg") else 0
-
-    @wraps(function)
-    def paid(*args: Any, **kwargs: Any) -> Any:
-        meter.spend(_size(args[index]))
-        return function(*args, **kwargs)
-
-    return paid
 
 
 FAILURES: Final = (

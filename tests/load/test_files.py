@@ -161,6 +161,14 @@ def test_a_missing_root_means_not_checked(org: str) -> None:
     assert found.code in COULD_NOT_CHECK
 
 
+@pytest.mark.parametrize("org", [".", "org/departments", "org/departments/a.yaml", "org/departments/deep"])
+def test_a_path_beside_the_root_offers_the_root(org: str) -> None:
+    """The folder above the organization, one inside it, or a departments file: the organization was meant."""
+    write({"org.yaml": ORG, "departments/a.yaml": "departments: {a: {}}\n"})
+    loaded, (found,) = load(Path(org))
+    assert (loaded, found.code, found.help) == (None, "org-missing", "did you mean `org`?")
+
+
 def test_an_unreadable_root_means_not_checked() -> None:
     """A folder called org.yaml cannot be read, so the organization was not checked."""
     Path("org/org.yaml").mkdir(parents=True)
@@ -188,6 +196,25 @@ def test_links_in_a_circle_end() -> None:
     assert diagnostics == []
     assert loaded is not None
     assert names(loaded) == {"a": {}}
+
+
+@pytest.mark.parametrize("link", ["departments", "departments/x", "departments/x.yaml"])
+def test_a_link_out_of_the_folder_is_not_followed(link: str) -> None:
+    """It may lead to any file of the machine that checks a pull request: nothing behind it is read or shown."""
+    write({"org.yaml": ORG})
+    target = Path("elsewhere", link).absolute()
+    target.parent.mkdir(parents=True)
+    if target.suffix:
+        target.write_text("token: secret\n")
+    else:
+        target.mkdir()
+        (target / "a.yaml").write_text("token: secret\n")
+    Path("org", link).parent.mkdir(parents=True, exist_ok=True)
+    Path("org", link).symlink_to(target)
+    loaded, (found,) = load(Path("org"))
+    assert loaded is not None
+    assert (found.code, found.place.file) == ("department-file-outside", f"org/{link}")
+    assert not any("secret" in file.text for file in loaded.sources.files)
 
 
 def test_both_spellings_of_the_root_are_refused() -> None:
@@ -297,6 +324,14 @@ def test_a_missing_file_offers_the_nearest() -> None:
     found = one(files | {"departments/research.yaml": "departments: {a: {}}\n"}, "department-file-missing")
     assert at(found) == ("org/org.yaml", 3, 13)
     assert found.help == "did you mean `departments/research.yaml`?"
+
+
+def test_a_missing_file_does_not_offer_one_that_another_department_has() -> None:
+    """What a second reference names is not what this one meant: then the file is to be made."""
+    departments = "departments:\n  a: {file: departments/ab.yaml}\n  b: {file: departments/abc.yaml}\n"
+    files = {"org.yaml": ORG + departments, "departments/abc.yaml": "departments: {b: {}}\n"}
+    found = one(files, "department-file-missing")
+    assert found.help.startswith("create the file with a definition of `a`")
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,30 @@ def test_whatever_could_matter_unsettles_it(project: Path, change: Callable[[Pat
     assert not _settled(project)
 
 
+def test_a_department_anywhere_in_the_folder_is_never_settled(project: Path) -> None:
+    """A reference may lead to a file that no stamp looks at, so a change of it is always seen."""
+    root = project / "org" / "org.yaml"
+    (project / "org/teams").mkdir()
+    head, department = root.read_text().split("departments:\n")
+    kind = "apiVersion: tenancy/v1alpha1\nkind: Departments\ndepartments:\n"
+    (project / "org/teams/a.yaml").write_text(kind + department)
+    name = department.split(":")[0]
+    root.write_text(f"{head}departments:\n{name}: {{file: teams/a.yaml}}\n")
+    assert cli.run(["compile"]) == 0
+    assert not _settled(project)
+
+
+def test_a_root_of_another_name_unsettles_it(project: Path) -> None:
+    """Where the organization is given as a file, a change of that file is seen."""
+    root = project / "org" / "org.yaml"
+    root = root.rename(root.with_name("acme.yaml"))
+    assert cli.run(["compile", str(root)]) == 0
+    before = stamp.key(root)
+    root.write_text(root.read_text() + "\n# touched\n")
+    assert before is not None
+    assert stamp.key(root) != before
+
+
 def test_another_tool_unsettles_it(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A change of the tool's own code, templates or schemas is a change of the input."""
     other = tmp_path / "templates"
