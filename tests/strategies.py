@@ -21,6 +21,7 @@ LAYOUT = {"3g.40gb": 1, "2g.20gb": 1, "1g.10gb": 2}
 GIB_PER_CORE = 4
 WORDS = ("alpha", "bravo", "delta", "gamma", "kappa", "omega", "sigma", "theta")
 DAEMONS = {"cpu": 2, "memory": "4Gi"}
+WEIGHTS = st.integers(1, 50) | st.floats(0.01, 50)
 POLICY = {
     "borrowing": ("organization", "department", "none"),
     "reclaim": ("any", "lower-priority", "never"),
@@ -131,7 +132,7 @@ def _unit(
     """A unit that has `own`, may reach into `left`, and hands on what it has."""
     policy = draw(policies())
     borrowing = policy.get("borrowing", borrowing)
-    unit: dict[str, Any] = {"weight": draw(st.integers(1, 50)), "policy": policy}
+    unit: dict[str, Any] = {"weight": draw(WEIGHTS), "policy": policy}
     inner: bool = kind == "department"
     if inner:
         unit |= draw(_inside(Above(own, borrowing), depth))
@@ -144,6 +145,8 @@ def _unit(
         for flavor, amounts in own.items()
         if any(amounts.values()) or draw(st.booleans())
     }
+    if kind == "project" and not unit["budget"]:
+        return {"budget": {}}  # It shares its team's queue, and may say nothing of one of its own.
     return unit
 
 
@@ -162,9 +165,11 @@ def _inside(draw: DrawFn, above: Above, depth: int) -> dict[str, Any]:
 
 @st.composite
 def _entry(draw: DrawFn, flavor: str, own: Amounts, left: Amounts, inner: bool) -> Any:
-    """A budget entry. An inner unit says no reserve, which is then the sum of what its children reserve."""
+    """A budget entry. An inner unit reserves what its children do or, where it says so, all that it has."""
     entry = {"quota": _written(flavor, own)}
-    if not inner and draw(st.booleans()):
+    if inner and draw(st.integers(0, 3)) == 0:
+        entry["reserved"] = _written(flavor, own)
+    elif not inner and draw(st.booleans()):
         entry["reserved"] = _written(flavor, {key: draw(st.integers(0, count)) for key, count in own.items()})
     if draw(st.booleans()) and left:
         reach = {key: count + draw(st.integers(0, left[key])) for key, count in own.items()}

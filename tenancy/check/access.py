@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_label, is_dns_subdomain
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.access import Subject, parse_subject
 from tenancy.model.document import Access
 from tenancy.model.organization import Org
+from tenancy.model.syntax import is_dns_label, is_dns_subdomain
 
 SUBJECT_SYNTAX: Final = Rule(
     "subject-syntax",
@@ -69,8 +70,10 @@ SERVICE_ACCOUNT_DEFAULT: Final = Rule(
 
 LEVELS: Final = ("admins", "members", "viewers")
 """The lists of subjects of a unit, from most to least rights."""
-_PLAIN: Final = re.compile(r"(group|user):(?!system:)[^\s*]+")
+_PLAIN: Final = re.compile(r"(group|user):(?!system:)[!-)+-~]+")
 """Subjects that no rule is about: nearly all of them, told apart without reading them in parts."""
+_NOT_SHOWN: Final = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+"""Unicode's general categories of control, format and private characters, and of line breaks."""
 _FORM: Final = "write `group:NAME`, `user:NAME` or `serviceaccount:NAMESPACE/NAME`"
 
 
@@ -121,11 +124,20 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
 
 
 def _well_formed(subject: Subject) -> bool:
-    return subject.kind != "serviceaccount" or (is_dns_label(subject.namespace) and is_dns_subdomain(subject.name))
+    if subject.kind != "serviceaccount":
+        return _hidden(subject.name) is None
+    return is_dns_label(subject.namespace) and is_dns_subdomain(subject.name)
+
+
+def _hidden(name: str) -> str | None:
+    """The first character that is not shown, or turns the text around it."""
+    return next((each for each in name if unicodedata.category(each) in _NOT_SHOWN), None)
 
 
 def _syntax_help(text: str, subject: Subject | None) -> str:
     """The nearest subject that the text may mean."""
+    if subject is not None and (found := _hidden(subject.name)) is not None:
+        return f"delete the character U+{ord(found):04X}, which is not shown"
     if subject is not None:
         return "write namespace and name with lower-case letters, digits and `-`"
     kind, colon, name = (part.strip() for part in text.partition(":"))

@@ -6,8 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import listed, nearest
-from tenancy.check.wording import comparable, entry_text, key_of, known_board, off_text, readable_layout
+from tenancy.check.wording import (
+    comparable,
+    entry_text,
+    key_of,
+    known_board,
+    listed,
+    nearest,
+    number_path,
+    off_text,
+    readable_layout,
+)
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.budgets import SHARE
 from tenancy.model.document import TRIPLE, Triple
@@ -38,16 +47,16 @@ EMPTY_BUDGET: Final = Rule(
 CPU_MEMORY_UNCOVERED: Final = Rule(
     "cpu-memory-uncovered",
     Severity.ERROR,
-    "A quota that lacks cpu or memory",
+    "A budget that lacks cpu or memory",
     "Kueue admits a job only if all that it asks for is covered: without a quota of its own for one of them the unit "
-    "could run nothing that it can count on.",
+    "could run nothing that it can count on, and with a limit of 0 nothing at all.",
 )
 
 
 def resources(org: Org) -> Iterator[Finding]:
     """Budgets name resources that their flavor has, and say something."""
     for unit in org.units:
-        for name, said in unit.document.budget.items() if unit.document is not None else ():
+        for name, said in unit.budget.items():
             entry = unit.entries.get(name)
             if entry is None or _says_all(entry, said):
                 continue
@@ -144,16 +153,33 @@ def uncovered(org: Org) -> Iterator[Finding]:
     """A quota comes with cpu and memory."""
     readable = comparable(org)
     for unit in org.units:
-        for name in unit.document.budget if unit.document is not None else ():
+        for name in unit.budget:
             flavor, entry = readable.get(name), unit.entries.get(name)
             if flavor is None or entry is None or entry.broken or not entry.written:
                 continue
+            yield from _limited_to_none(unit, flavor, entry)
             if entry.amounts[CPU].quota > 0 < entry.amounts[MEMORY].quota:
                 continue
             owned = [resource for resource, amounts in entry.amounts.items() if amounts.quota > 0]
             missing = [resource for resource in (CPU, MEMORY) if resource not in owned]
             if owned and missing and flavor.nodes:
                 yield _uncovered(unit, flavor, missing[0], owned)
+
+
+def _limited_to_none(unit: Node, flavor: Hardware, entry: Entry) -> Iterator[Finding]:
+    """A written limit of 0 on cpu or memory beside something that the unit may use."""
+    used = [main for main in flavor.mains if entry.amounts[main].limit > 0]
+    for resource in (CPU, MEMORY):
+        amounts = entry.amounts[resource]
+        if used and amounts.limit == amounts.quota == 0 and entry.written.get("limit", {}).get(resource) == 0:
+            yield Finding(
+                CPU_MEMORY_UNCOVERED,
+                number_path(unit, flavor, "limit", resource),
+                f"`{unit.title}` may use {listed([key_of(flavor, each) for each in used])} on `{flavor.name}`, but no "
+                f"`{resource}`",
+                f"leave `{resource}` out of the limit, or write {off_text(flavor)} to keep the unit off the flavor",
+                at_key=True,
+            )
 
 
 def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> Finding:

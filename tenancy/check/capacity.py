@@ -94,7 +94,7 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     return Finding(
         QUOTA_ABOVE_CAPACITY,
         places[0][1],
-        f"{who} of {amount_of(total, resource)}{following(flavor, resource)} on `{flavor.name}`, "
+        f"{who} of {amount_of(total, resource)}{following(flavor, resource, departments)} on `{flavor.name}`, "
         f"{amount_of(total - capacity, resource)} more than the {amount_of(capacity, resource)} of its {nodes}",
         f"take {amount_of(total - capacity, resource)} from the departments, or raise `nodes` if there are more",
         (*places[1:], *hardware),
@@ -133,7 +133,7 @@ def not_whole_nodes(org: Org) -> Iterator[Finding]:
     """Amounts of a flavor of whole nodes are multiples of a node."""
     flavors = {name: f for name, f in comparable(org).items() if f.whole_nodes and f.gpu and not _divided(f)}
     for unit in org.units if flavors else ():
-        for name in unit.document.budget if unit.document is not None else ():
+        for name in unit.budget:
             flavor, entry = flavors.get(name), unit.entries.get(name)
             if flavor is None or entry is None or entry.broken:
                 continue

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_label_key, is_label_value, listed
+from tenancy.check.wording import listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.gpus import CATALOGUE
 from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, HOSTNAME, MEMORY, Hardware, Layout, amount
 from tenancy.model.organization import Org
 from tenancy.model.quantity import canonical, human
+from tenancy.model.syntax import is_label_key, is_label_value
 
 FLAVORS_OVERLAP: Final = Rule(
     "flavors-overlap",
@@ -70,6 +71,14 @@ PER_GPU_ABOVE_NODE: Final = Rule(
     Severity.WARNING,
     "More cpu or memory for each GPU than the node has",
     "Jobs that take what follows their GPUs fill a node before its last GPU is used; that GPU stays idle.",
+)
+
+NOTHING_PER_GPU: Final = Rule(
+    "nothing-per-gpu",
+    Severity.ERROR,
+    "GPUs without cpu or memory",
+    "cpu and memory of a budget follow from its GPUs. Where nothing follows, no budget in GPUs covers what a job needs "
+    "beside them, and Kueue admits none.",
 )
 
 PRODUCT: Final = "nvidia.com/gpu.product"
@@ -165,8 +174,8 @@ def _overlap(org: Org, flavor: Hardware, other: Hardware) -> Finding:
         how = f"overlap: a node with {_shown(narrow.labels)} has the labels of both"
     message = f"flavors `{other.name}` and `{flavor.name}` {how}"
     help_ = (
-        "give each a value of its own for one label, or leave `labels` out: the nodes are then selected by "
-        f"`{org.document.domain}/flavor: NAME`, which the GPU layer sets"
+        "give each a value of its own for one label, or leave `labels` out and label the nodes "
+        f"`{org.document.domain}/flavor: NAME`"
     )
     return Finding(FLAVORS_OVERLAP, path, message, help_, (("the other flavor", (*other.path, "labels")),), at_key=True)
 
@@ -230,6 +239,8 @@ def _size(org: Org, name: str, flavor: Flavor, resource: str) -> Iterator[Findin
     per_gpu = getattr(flavor.per_gpu, resource)
     each = amount(per_gpu, resource) if per_gpu is not None else None
     gpus, left = flavor.node.gpus or 0, org.flavors[name].node[resource]
+    if not all(follows[resource] for follows in org.flavors[name].follows.values()):
+        yield _nothing_per_gpu(name, resource, written=each is not None)
     if each is not None and gpus and each * gpus > left:
         message = (
             f"flavor `{name}`: {human(each, resource)} for each of {gpus} GPUs come to {human(each * gpus, resource)}, "
@@ -238,6 +249,14 @@ def _size(org: Org, name: str, flavor: Flavor, resource: str) -> Iterator[Findin
         fits = canonical(left // gpus, resource)
         help_ = f"write `{resource}: {fits}` or less, or remove it: it is then what the node has for each GPU"
         yield Finding(PER_GPU_ABOVE_NODE, ("flavors", name, "perGpu", resource), message, help_)
+
+
+def _nothing_per_gpu(name: str, resource: str, *, written: bool) -> Finding:
+    path: KeyPath = ("flavors", name, "perGpu" if written else "node", resource)
+    message = f"flavor `{name}`: no {resource} follows each of its GPUs or slices"
+    least = "1m" if resource == CPU else "1Mi"
+    help_ = f"write {least} or more for each, or remove it" if written else f"write the {resource} of one node"
+    return Finding(NOTHING_PER_GPU, path, message, help_)
 
 
 CHECKS: Final = (overlaps, labels, nodes)
@@ -251,4 +270,5 @@ RULES: Final = (
     FLAVOR_WITHOUT_NODES,
     NODE_BELOW_DAEMONS,
     PER_GPU_ABOVE_NODE,
+    NOTHING_PER_GPU,
 )

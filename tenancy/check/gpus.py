@@ -7,13 +7,14 @@ from difflib import get_close_matches
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_subdomain, is_label_key, listed
+from tenancy.check.wording import listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import CustomGpu, Flavor
 from tenancy.model.gpus import CATALOGUE, Gpu
 from tenancy.model.hardware import Layout
 from tenancy.model.mig import Placement, Refusal, RefusalKind, additions, pack
 from tenancy.model.organization import Org
+from tenancy.model.syntax import is_dns_subdomain, is_label_key
 
 UNKNOWN_GPU: Final = Rule(
     "unknown-gpu",

@@ -1,7 +1,7 @@
 """What Kueue can hold: the bounds of its kinds, computed on the objects that would be written.
 
 A cluster's queues have one resource group each, with every flavor that the unit may use and all resources of these
-flavors; its cohorts have all flavors and all resources of the cluster (DESIGN.md section 3).
+flavors; its cohorts have all flavors and all resources of the cluster (docs/kueue.md).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_subdomain
 from tenancy.diagnostics import Rule, Severity
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
+from tenancy.model.syntax import is_dns_subdomain
 from tenancy.model.versions import kueue_minor, patch
 
 KUEUE_FLAVORS: Final = Rule(
@@ -165,7 +165,7 @@ def _status(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[Fin
 def _queues(org: Org, cluster: str, flavors: Sequence[Hardware]) -> Iterator[tuple[Node, tuple[int, int]]]:
     """Units with a queue, and how many flavors and resources it would have."""
     for unit in org.units:
-        queue = unit.kind == "team" or (unit.kind == "project" and unit.document is not None and unit.document.budget)
+        queue = unit.kind == "team" or (unit.kind == "project" and unit.budget)
         if queue and cluster in unit.clusters:
             reached = [flavor for flavor in flavors if unit.reaches(flavor)]
             yield unit, (len(reached), len(_all_resources(reached)))

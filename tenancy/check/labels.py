@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import is_dns_subdomain, is_label_key, is_label_value
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.organization import Node, Org
+from tenancy.model.syntax import is_dns_subdomain, is_label_key, is_label_value
 
 DOMAIN_SYNTAX: Final = Rule(
     "domain-syntax",
@@ -47,15 +47,24 @@ CONTROL_CHARACTERS: Final = Rule(
 
 RESERVED_DOMAINS: Final = ("kubernetes.io", "k8s.io", "nvidia.com", "kueue.x-k8s.io", "x-k8s.io", "volcano.sh")
 _OF_TOOLS: Final = (
-    "kueue.x-k8s.io",
-    "volcano.sh",
-    "pod-security.kubernetes.io",
+    *RESERVED_DOMAINS,
     "argocd.argoproj.io",
-    "kubectl.kubernetes.io",
-    "scheduler.alpha.kubernetes.io",
+    "capsule.clastix.io",
+    "cattle.io",
+    "cilium.io",
+    "gatekeeper.sh",
+    "iam.amazonaws.com",
+    "kyverno.io",
+    "openshift.io",
+    "projectcalico.org",
     "toolkit.fluxcd.io",
 )
-_SINGLE: Final = ("app.kubernetes.io/managed-by", "kubernetes.io/metadata.name")
+"""A namespace with their keys may have other rights: `resource.kubernetes.io/admin-access` opens the devices of others
+(dynamic resource allocation), a key of a policy engine can turn it off, one of a tenancy tool moves the namespace."""
+_WORDS: Final = "app.kubernetes.io"
+"""Keys of Kubernetes that only describe, but for two."""
+_SINGLE: Final = ("app.kubernetes.io/managed-by", "app.kubernetes.io/instance")
+"""The second is that by which Argo CD may know its own objects: a copy of it makes the namespace another's to prune."""
 _TURNING: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 
 
@@ -99,7 +108,8 @@ def _pair(org: Org, unit: Node, kind: str, key: str, value: str) -> Iterator[Fin
         yield Finding(LABEL_SYNTAX, path, f"`{unit.title}`: `{key}` is not the key of a {noun}", help_text, at_key=True)
         return
     prefix = key.rpartition("/")[0]
-    if key in _SINGLE or (prefix and any(_below(prefix, each) for each in (*_OF_TOOLS, org.document.domain))):
+    taken = prefix != _WORDS and any(_below(prefix, each) for each in (*_OF_TOOLS, org.document.domain))
+    if key in _SINGLE or (prefix and taken):
         owner = "this tool" if key == _SINGLE[0] or _below(prefix, org.document.domain) else f"`{prefix or key}`"
         yield Finding(
             LABEL_RESERVED,
@@ -131,6 +141,9 @@ def words(org: Org) -> Iterator[Finding]:
             yield from _hidden((*unit.path, "owner"), unit.title, document.owner)
         if document.cost_center is not None:
             yield from _hidden((*unit.path, "costCenter"), unit.title, document.cost_center)
+        for key, value in document.annotations.items():
+            lines = value.replace("\n", " ").replace("\t", " ")  # of a text that some tool reads
+            yield from _hidden((*unit.path, "annotations", key), unit.title, lines)
 
 
 def _hidden(path: KeyPath, title: str, text: str) -> Iterator[Finding]:

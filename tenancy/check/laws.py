@@ -1,4 +1,4 @@
-"""The laws of the three numbers: the triple is ordered, and a unit hands on no more than it has (DESIGN.md 2.2)."""
+"""The laws of the three numbers: the triple is ordered, and a unit hands on no more than it has (docs/concepts.md)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tenancy.check.wording import (
 from tenancy.diagnostics import Rule, Severity
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
+from tenancy.model.reach import borrows
 
 RESERVED_ABOVE_QUOTA: Final = Rule(
     "reserved-above-quota",
@@ -61,7 +62,7 @@ def ordered(org: Org) -> Iterator[Finding]:
     """reserved ≤ quota ≤ limit, where a reserve or a limit was written."""
     flavors = comparable(org)
     for unit in org.units:
-        for name in unit.document.budget if unit.document is not None else ():
+        for name in unit.budget:
             entry = unit.entries.get(name)
             if entry is None or entry.broken or name not in flavors:
                 continue
@@ -125,7 +126,7 @@ def handed_on(org: Org) -> Iterator[Finding]:
 def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, children: list[Node]) -> Finding:
     entry, quota = unit.entries[flavor.name], unit.entries[flavor.name].amounts[resource].quota
     places = largest_first(children, flavor, "quota", resource)
-    together, derived = amount_of(total, resource), following(flavor, resource)
+    together, derived = amount_of(total, resource), following(flavor, resource, children)
     if not entry.stated:
         return Finding(
             QUOTA_ABOVE_PARENT,
@@ -136,13 +137,15 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
             (("the unit above, without a budget for it", unit.path), *places[1:]),
         )
     own = "share" if entry.share else "quota"
+    also = " and its limit" if "limit" in entry.written and total > entry.amounts[resource].limit else ""
     return Finding(
         QUOTA_ABOVE_PARENT,
         number_path(unit, flavor, "quota", resource),
         f"the units in `{unit.title}` have quotas of {together}{derived} on `{flavor.name}`, "
         f"{amount_of(total - quota, resource)} more than its {own} of "
         f"{amount_of(quota, resource)}{derivation(unit, flavor, 'quota', resource)}",
-        f"take {amount_of(total - quota, resource)} from the units in `{unit.title}`, or raise its quota to {together}",
+        f"take {amount_of(total - quota, resource)} from the units in `{unit.title}`, or raise its quota{also} "
+        f"to {together}",
         places,
     )
 
@@ -163,9 +166,9 @@ def pool_unused(org: Org) -> Iterator[Finding]:
     """Somebody below may use what a department, or a team of budgeted projects, does not hand on."""
     flavors = comparable(org)
     for unit in org.units:
-        if unit.document is None or not _keeps_pool(unit):
+        if unit.document is None or not _keeps_pool(unit) or (org.left_out and _unread(org, unit)):
             continue
-        for name in unit.document.budget:
+        for name in unit.budget:
             flavor, entry = flavors.get(name), unit.entries.get(name)
             if flavor is None or entry is None or any(child.entries[name].broken for child in (unit, *unit.children)):
                 continue
@@ -173,7 +176,7 @@ def pool_unused(org: Org) -> Iterator[Finding]:
                 resource: count
                 for resource in flavor.mains
                 if (count := _kept(unit, name, resource)) > 0
-                and not any(_borrows(child, name, resource) for child in unit.children)
+                and not any(borrows(child, flavor, resource) for child in unit.children)
             }
             if left:
                 yield _unused(unit, flavor, left)
@@ -182,8 +185,13 @@ def pool_unused(org: Org) -> Iterator[Finding]:
 def _keeps_pool(unit: Node) -> bool:
     """Whether what the unit does not hand on is no queue's: a team with a project without a budget has one for it."""
     if unit.kind == "team":
-        return bool(unit.children) and all(child.document and child.document.budget for child in unit.children)
+        return bool(unit.children) and all(child.budget for child in unit.children)
     return unit.kind == "department"
+
+
+def _unread(org: Org, unit: Node) -> bool:
+    """Whether units below may be missing here because they could not be read."""
+    return any(org.hides((*unit.path, key)) for key in ("departments", "teams", "projects"))
 
 
 def _kept(unit: Node, flavor: str, resource: str) -> int:
@@ -191,18 +199,14 @@ def _kept(unit: Node, flavor: str, resource: str) -> int:
     return unit.entries[flavor].amounts[resource].quota - handed
 
 
-def _borrows(unit: Node, flavor: str, resource: str) -> bool:
-    amounts = unit.entries[flavor].amounts[resource]
-    return amounts.limit > amounts.quota
-
-
 def _unused(unit: Node, flavor: Hardware, left: Mapping[str, int]) -> Finding:
     amount = " and ".join(amount_of(count, resource) for resource, count in left.items())
     if unit.children:
         message = f"`{unit.title}` keeps {amount} on `{flavor.name}` that no unit in it may use, since none may borrow"
+        far = "organization" if any(child.kind == "department" for child in unit.children) else "department"
         help_text = (
-            f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: department}}` and no "
-            "`limit` at their quota"
+            f"hand the {amount} on to its units, or let them borrow: `policy: {{borrowing: {far}}}` and no `limit` at "
+            "their quota"
         )
     else:
         message = f"`{unit.title}` has {amount} on `{flavor.name}`, but no team"

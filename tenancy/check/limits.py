@@ -43,7 +43,7 @@ def limits(org: Org) -> Iterator[Finding]:
     reserves: dict[tuple[KeyPath, str], dict[str, int]] = {}
     flavors = comparable(org)
     for unit in org.units:
-        for name in unit.document.budget if unit.document is not None else ():
+        for name in unit.budget:
             flavor, entry = flavors.get(name), unit.entries.get(name)
             if flavor is None or entry is None or entry.broken or unit.parent is None:
                 continue
@@ -67,10 +67,12 @@ def _judge(
     if limit <= quota or unit.parent is None:
         return None
     above = unit.parent.entries[flavor.name].amounts[resource].limit
-    lender = _lender(unit)
+    lender = unit.lender
     lent = above if lender is None else lender.entries[flavor.name].amounts[resource].quota
     if quota == 0 and min(lent, above) <= 0:
         return _nothing(unit, flavor, resource, lender)
+    if quota > min(lent, above):
+        return None  # A quota above that of a unit above is a finding of its own.
     if limit > lent and lender is not None:
         return _beyond_policy(unit, flavor, resource, lender)
     if limit > above:
@@ -79,15 +81,6 @@ def _judge(
     if quota <= reach < limit:
         return _beyond_reach(unit, flavor, resource, reach)
     return None
-
-
-def _lender(unit: Node) -> Node | None:
-    """The unit whose quota bounds what `unit` may use; None where the whole organization lends."""
-    if unit.rules.borrowing == "organization":
-        return None
-    if unit.rules.borrowing == "none" or unit.kind == "department":
-        return unit
-    return next(above for above in unit.ancestors() if above.kind == "department")
 
 
 def _reach(unit: Node, flavor: Hardware, resource: str, reserves: dict[tuple[KeyPath, str], dict[str, int]]) -> int:
@@ -125,10 +118,20 @@ def _nothing(unit: Node, flavor: Hardware, resource: str, lender: Node | None) -
         LIMIT_OF_NOTHING,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but {cause}",
-        f"give `{unit.title}` a quota on `{flavor.name}`, let it borrow from the organization (`borrowing: "
-        "organization`), or remove the limit",
+        _way_out(unit, flavor, resource),
         related,
     )
+
+
+def _way_out(unit: Node, flavor: Hardware, resource: str) -> str:
+    """Borrowing helps where the unit above may use some; where that owns nothing either, the quota starts there."""
+    parent = unit.parent
+    if parent is None or (parent.parent is None and not parent.entries[flavor.name].amounts[resource].limit):
+        return "remove the limit, or the flavor until it has nodes"
+    above = parent.entries[flavor.name].amounts[resource]
+    who = f"`{unit.title}`" if parent.parent is None or above.quota else f"`{parent.title}` and `{unit.title}`"
+    borrow = ", let it borrow from the organization (`borrowing: organization`)" if above.limit else ""
+    return f"give {who} a quota on `{flavor.name}`{borrow}, or remove the limit"
 
 
 def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) -> Finding:
@@ -138,13 +141,16 @@ def _beyond_policy(unit: Node, flavor: Hardware, resource: str, lender: Node) ->
         () if lender is unit else ((f"the quota of `{lender.title}`", number_path(lender, flavor, "quota", resource)),)
     )
     where = _origin(unit)
+    above = unit.parent.entries[flavor.name].amounts[resource].limit if unit.parent is not None else 0
+    most = amount_of(min(lender.entries[flavor.name].amounts[resource].quota, above), resource)
+    further = ", leave it out, or let the unit borrow further: `policy: {borrowing: organization}`"
+    far = above >= unit.entries[flavor.name].amounts[resource].limit
     return Finding(
         LIMIT_ABOVE_BORROWING,
         number_path(unit, flavor, "limit", resource),
         f"{_says(unit, flavor, resource)}, but `borrowing: {unit.rules.borrowing}` lets it use no more than "
         f"{whose}: {lent}",
-        f"write a limit of at most {lent}, leave it out, or let the unit borrow further: `policy: {{borrowing: "
-        "organization}`",
+        f"write a limit of at most {most}{further if far else ', or leave it out'}",
         (*related, ("the policy", where)) if where else related,
     )
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import is_dns_label
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Project, Team
 from tenancy.model.organization import Node, Org
+from tenancy.model.syntax import is_dns_label
 
 NAME_SYNTAX: Final = Rule(
     "name-syntax",
@@ -144,14 +144,14 @@ def lengths(org: Org) -> Iterator[Finding]:
 def _named(unit: Node) -> bool:
     """Whether the joined name is used: a project without a budget and with a namespace of its own name needs none."""
     document = unit.document
-    return not (isinstance(document, Project) and document.namespace is not None and not document.budget)
+    return not (isinstance(document, Project) and document.namespace is not None and not unit.budget)
 
 
 def ambiguous(org: Org) -> Iterator[Finding]:
     """Different units have different joined names."""
     first: dict[str, Node] = {}
     for unit in org.units:
-        if unit.kind == "project" and not (unit.document is not None and unit.document.budget):
+        if unit.kind == "project" and not unit.budget:
             continue
         other = first.setdefault(unit.queue, unit)
         if other is not unit and not _inherited(unit, other):

@@ -53,11 +53,13 @@ RESERVED: Final = frozenset(
     }
 )
 """Namespaces of the components that this tool works with, and of usual cluster tools."""
+_PREFIXES: Final = ("kube-", "openshift-")
 
 
 def namespace_names(org: Org) -> Iterator[Finding]:
     """Namespaces have one owner, and are not the cluster's."""
     owners: dict[str, list[Node]] = {}
+    taken = RESERVED | _serving(org)
     for unit in org.units:
         if unit.kind != "team":
             continue
@@ -72,15 +74,25 @@ def namespace_names(org: Org) -> Iterator[Finding]:
             )
         for name, node in namespaces(unit):
             owners.setdefault(name, []).append(node)
-            if name in RESERVED or name.startswith("kube-") or name == "kube":
+            if name in taken or name.startswith(_PREFIXES) or name == "kube":
                 yield _reserved(name, node)
     for name, nodes in owners.items():
         if len(nodes) > 1 and len({node.queue for node in nodes if _has_queue(node)}) + _without_queue(nodes) > 1:
             yield _twice(name, nodes)
 
 
+def _serving(org: Org) -> set[str]:
+    """Namespaces of the cluster's DNS and of shared services, whose pods everybody trusts.
+
+    A unit's network policies would shut them off, and its admins could read their secrets.
+    """
+    network = org.document.network
+    services = {service.namespace for service in network.services.values() if service.namespace is not None}
+    return services | {network.dns.namespace}
+
+
 def _has_queue(node: Node) -> bool:
-    return node.kind == "team" or bool(node.document is not None and node.document.budget)
+    return node.kind == "team" or bool(node.budget)
 
 
 def _without_queue(nodes: list[Node]) -> int:

@@ -7,10 +7,10 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final, TypeAlias
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_label, is_label_key, is_label_value
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Service
 from tenancy.model.organization import Org
+from tenancy.model.syntax import is_dns_label, is_label_key, is_label_value
 
 NETWORK_RANGE: Final = Rule(
     "network-range",

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_label, is_dns_subdomain, listed, nearest
+from tenancy.check.wording import listed, nearest
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import CPU, MEMORY, amount
 from tenancy.model.organization import Node, Org
 from tenancy.model.quantity import canonical, human
 from tenancy.model.reach import most_gpu_pods, queue_node
+from tenancy.model.syntax import is_dns_label, is_dns_subdomain
 
 OBJECT_KEY: Final = Rule(
     "object-key",
@@ -101,6 +102,10 @@ def pods(org: Org) -> Iterator[Finding]:
     said = {
         unit.path for unit in org.units if unit.document is not None and unit.document.limits.objects.keys() & _PODS
     }
+    clusters = [
+        {flavor.name: flavor for flavor in org.flavors.values() if flavor.cluster == name}
+        for name in org.document.clusters
+    ]
     for unit in org.units if said else ():
         if unit.kind == "department":
             continue
@@ -109,7 +114,7 @@ def pods(org: Org) -> Iterator[Finding]:
         if saying is None or any(entry.broken for entry in queue.entries.values()):
             continue
         path, count = _pods(saying)
-        most = most_gpu_pods(queue, org.flavors)
+        most = max((most_gpu_pods(queue, each) for each in clusters), default=0)
         if count is not None and 0 < count < most:
             small.setdefault(path, []).append((most, count, unit))
     for path, units in small.items():

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from itertools import islice
+from typing import Final, TypeAlias
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import listed
-from tenancy.check.wording import comparable, off_text, runs_jobs, units_in_words
+from tenancy.check.wording import comparable, listed, off_text, runs_jobs, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
+from tenancy.model.reach import borrows, budgeted
+
+Borrowers: TypeAlias = dict[tuple[KeyPath, str, str], list[Node]]
+"""From the path of a unit, flavor and resource to units in it that borrow."""
 
 RECLAIM_NEVER_WITH_BORROWING_PREEMPTION: Final = Rule(
     "reclaim-never-with-borrowing-preemption",
@@ -30,8 +34,8 @@ STRICT_ACROSS_FLAVORS: Final = Rule(
     "strict-across-flavors",
     Severity.WARNING,
     "Strict queueing over several GPU flavors",
-    "The first job of a strict queue blocks all behind it, also those for another flavor that stands idle; they wait "
-    "without any message.",
+    "The first job of a strict queue blocks all behind it, also those for another flavor that stands idle; on Kueue "
+    "0.17 these wait without any message.",
 )
 RECLAIM_NEVER_LENDS: Final = Rule(
     "reclaim-never-lends",
@@ -100,14 +104,26 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
         if unit.rules.queueing == "strict" and runs_jobs(unit) and len(_several(unit, flavors)) > 1:
             found.setdefault(_written_at(unit, "queueing"), []).append(unit)
     for path, units in found.items():
-        names = listed([flavor.name for flavor in _several(units[0], flavors)[:3]])
         yield Finding(
             STRICT_ACROSS_FLAVORS,
             path,
-            f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly and may use {names}",
-            "write `queueing: best-effort`, or keep the unit to one flavor: "
-            f"{off_text(_several(units[0], flavors)[-1])}",
+            f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly and may use "
+            f"{listed([flavor.name for flavor in _several(units[0], flavors)[:3]])}",
+            f"write `queueing: best-effort`, or keep {'the unit' if len(units) == 1 else 'each of them'} to one "
+            f"flavor: {_one_flavor(units[0], _several(units[0], flavors))}",
         )
+
+
+def _one_flavor(unit: Node, flavors: list[Hardware]) -> str:
+    """Budget entries that leave the unit the first flavor that it owns a part of, or the first of all."""
+    flavors = sorted(flavors, key=lambda flavor: not _owns(unit, flavor))
+    owned = [f"`{flavor.name}`" for flavor in flavors[1:] if _owns(unit, flavor)]
+    instead = f" in place of what it has on {', '.join(owned)}" if owned else ""
+    return f"{', '.join(off_text(flavor) for flavor in flavors[1:])}{instead}"
+
+
+def _owns(unit: Node, flavor: Hardware) -> bool:
+    return any(unit.entries[flavor.name].amounts[main].quota for main in flavor.mains)
 
 
 def _several(unit: Node, flavors: list[Hardware]) -> list[Hardware]:
@@ -121,24 +137,47 @@ def reclaim_never_lends(org: Org) -> Iterator[Finding]:
     """Where nothing is taken back, nothing is lent. One finding for each place that says `never`."""
     flavors = list(comparable(org).values())
     found: dict[KeyPath, list[Node]] = {}
+    known: Borrowers = {}
     # Where borrowing preemption contradicts `never`, that error says enough.
     never = [u for u in org.units if u.rules.reclaim == "never" and runs_jobs(u) and not _contradicts(u)]
-    borrowers = [unit for unit in org.units if runs_jobs(unit) and unit.rules.borrowing != "none"] if never else []
     for unit in never:
-        if any(other is not unit for other in borrowers[:2]) and any(_lends(unit, flavor) for flavor in flavors):
+        if any(_lends(unit, flavor, known) for flavor in flavors):
             found.setdefault(_written_at(unit, "reclaim"), []).append(unit)
     for path, units in found.items():
         yield Finding(
             RECLAIM_NEVER_LENDS,
             path,
             f"{units_in_words(units)} {'lends' if len(units) == 1 else 'lend'} idle quota and cannot take it back",
-            "write `reclaim: any` or `lower-priority`, or reserve what must be free at once: `{reserved: 8, quota: 8}`",
+            "write `reclaim: any` (`lower-priority` takes nothing back from jobs of the same priority), or reserve all "
+            "that must be free at once: `{reserved: 8, quota: 8}`",
         )
 
 
-def _lends(unit: Node, flavor: Hardware) -> bool:
-    entry = unit.entries[flavor.name]
-    return entry.stated and any(entry.amounts[main].quota > entry.amounts[main].reserved for main in flavor.mains)
+def _lends(unit: Node, flavor: Hardware, known: Borrowers) -> bool:
+    """Whether somebody may use idle quota of the unit: projects of its own, or units beside it or above."""
+    return unit.entries[flavor.name].stated and any(
+        bool(_borrowers(unit, flavor, main, known)) or _lends_to_some(unit, flavor, main, known)
+        for main in flavor.mains
+    )
+
+
+def _lends_to_some(unit: Node, flavor: Hardware, resource: str, known: Borrowers) -> bool:
+    """Level by level upwards, as long as not all is reserved."""
+    amounts, parent = unit.entries[flavor.name].amounts[resource], unit.parent
+    if parent is None or amounts.quota <= amounts.reserved:
+        return False
+    if any(other is not unit for other in _borrowers(parent, flavor, resource, known)):
+        return True
+    shared = unit.kind == "project" and len(budgeted(parent)) < len(parent.children)
+    return shared or _lends_to_some(parent, flavor, resource, known)
+
+
+def _borrowers(parent: Node, flavor: Hardware, resource: str, known: Borrowers) -> list[Node]:
+    """Two of the units in `parent` that borrow, if there are as many: one of them is another than the one who asks."""
+    key = (parent.path, flavor.name, resource)
+    if key not in known:
+        known[key] = list(islice((unit for unit in budgeted(parent) if borrows(unit, flavor, resource)), 2))
+    return known[key]
 
 
 def gang_not_at_organization(org: Org) -> Iterator[Finding]:

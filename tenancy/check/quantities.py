@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 from tenancy.check.finding import Check, Finding
@@ -50,8 +52,8 @@ SUM_OVERFLOW: Final = Rule(
     "sum-overflow",
     Severity.ERROR,
     "A sum beyond what Kubernetes can count",
-    "Kueue adds quotas up the tree in 64-bit integers; a sum beyond them wraps around, and the whole tree stops "
-    "admitting.",
+    "Kueue adds quotas up the tree in 64-bit integers; a sum beyond them is another number than the one that was "
+    "meant.",
 )
 
 _RULES: Final[Mapping[QuantityProblem, Rule]] = {
@@ -85,7 +87,7 @@ def flavor_sizes(org: Org) -> Iterator[Finding]:
 def budgets(org: Org) -> Iterator[Finding]:
     """Amounts of budgets; `share` only as a whole quota."""
     for unit in org.units:
-        for name, said in unit.document.budget.items() if unit.document is not None else ():
+        for name, said in unit.budget.items():
             entry = unit.entries.get(name)
             if entry is None or not entry.broken:
                 continue
@@ -153,10 +155,7 @@ def _words(error: QuantityError, value: object, resource: str, noun: str) -> tup
     if suggestion:
         return reason, f"did you mean {meant}"
     if error.kind is QuantityProblem.SYNTAX and noun:
-        return (
-            reason,
-            "write a number alone, such as `3.20`" if noun == "price" else "write a number alone, such as `8`",
-        )
+        return reason, _number_alone(value, "3.20" if noun == "price" else "8")
     if error.kind is not QuantityProblem.FRACTION:
         return reason, _HELP[error.kind]
     if noun == "price":
@@ -166,6 +165,14 @@ def _words(error: QuantityError, value: object, resource: str, noun: str) -> tup
     if resource == CPU:
         return reason, "write whole thousandths of a core, such as `500m`"
     return reason, f"write {int(value)} or {int(value) + 1}" if isinstance(value, float) else _HELP[error.kind]
+
+
+def _number_alone(value: object, example: str) -> str:
+    """The number that was meant, where the text has no other in it; a share is one word too."""
+    if isinstance(value, str) and get_close_matches(value.lower(), [SHARE], cutoff=0.8):
+        return f"did you mean `{SHARE}`?"
+    digits = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s+\D+", value) if isinstance(value, str) else None
+    return f"write a number alone, such as `{digits[1] if digits else example}`"
 
 
 def capacity_sums(org: Org) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import listed, nearest
+from tenancy.check.wording import listed, nearest
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.access import parse_subject
 from tenancy.model.network import service
@@ -81,15 +81,17 @@ _HINTS: Final = 20
 def flavors(org: Org) -> Iterator[Finding]:
     """Budgets name flavors of the organization."""
     known = list(org.document.flavors)
+    findings = 0
     for unit in org.units:
-        for name in unit.document.budget if unit.document is not None else ():
+        for name in unit.budget:
             if name in org.flavors or (org.left_out and org.hides(("flavors", name))) or not known:
                 continue
+            findings += 1
             yield Finding(
                 UNKNOWN_FLAVOR,
                 (*unit.path, "budget", name),
                 f"`{unit.title}` has a budget on `{name}`, which is not a flavor",
-                f"{nearest(name, known)}the flavors are {listed(sorted(known)[:10])}",
+                f"{_hint(name, known, findings)}the flavors are {listed(sorted(known)[:10])}",
                 at_key=True,
             )
 
@@ -121,19 +123,21 @@ def clusters(org: Org) -> Iterator[Finding]:
 def services(org: Org) -> Iterator[Finding]:
     """Units connect to services that can be found."""
     network = org.document.network
+    known = f"; declared are {listed(sorted(network.services)[:10])}" if network.services else ""
+    findings = 0
     for unit in org.units:
         if unit.document is None or not unit.document.network.egress.services:
             continue
         for index, text in enumerate(unit.document.network.egress.services):
             if service(network, text) is not None or (org.left_out and org.hides(("network", "services"))):
                 continue
-            known = f"; declared are {listed(sorted(network.services)[:10])}" if network.services else ""
+            findings += 1
             fault = "not NAMESPACE/APP:PORT" if "/" in text or ":" in text else "not declared"
             yield Finding(
                 UNKNOWN_SERVICE,
                 (*unit.path, "network", "egress", "services", index),
                 f"`{unit.title}` connects to `{text}`, which is {fault}",
-                f"{nearest(text, list(network.services))}write NAMESPACE/APP:PORT, such as `storage/minio:9000`, or "
+                f"{_hint(text, network.services, findings)}write NAMESPACE/APP:PORT, such as `storage/minio:9000`, or "
                 f"the name of a service under `network.services` of the organization{known}",
             )
 
@@ -155,11 +159,12 @@ def accounts(org: Org) -> Iterator[Finding]:
             # A namespace of two units is a finding of its own, so an account of either counts.
             node, declared = nodes[-1], set[str]().union(*map(_declared, nodes))
             if account not in declared and account != "default":
+                findings += 1
                 yield Finding(
                     UNKNOWN_SERVICE_ACCOUNT,
                     path,
                     f"{who} gives access to `{namespace}/{account}`, but `{node.title}` does not declare it",
-                    f"{nearest(account, sorted(declared))}declare it: `access: {{serviceAccounts: [{account}]}}` in "
+                    f"{_hint(account, declared, findings)}declare it: `access: {{serviceAccounts: [{account}]}}` in "
                     f"`{node.title}`",
                     (("the unit of that namespace", node.path),),
                 )
@@ -174,9 +179,9 @@ def accounts(org: Org) -> Iterator[Finding]:
             )
 
 
-def _hint(namespace: str, made: Iterable[str], findings: int) -> str:
-    """The nearest namespace, for the first findings only: each search goes through all namespaces."""
-    return nearest(namespace, sorted(made)) if findings <= _HINTS else ""
+def _hint(name: str, known: Iterable[str], findings: int) -> str:
+    """The nearest known name, for the first findings only: each search goes through all of them."""
+    return nearest(name, sorted(known)) if findings <= _HINTS else ""
 
 
 def _declared(node: Node) -> set[str]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_dns_subdomain, listed
+from tenancy.check.wording import units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import MEMORY, amount
 from tenancy.model.organization import Node, Org
-from tenancy.model.quantity import human
+from tenancy.model.quantity import canonical, human
+from tenancy.model.syntax import is_dns_subdomain
 
 STORAGE_CLASS_NAME: Final = Rule(
     "storage-class-name",
@@ -35,6 +36,7 @@ STORAGE_NOT_DIVIDED: Final = Rule(
 )
 
 _SHOWN = 3
+_GIB = 1 << 30
 
 
 def names(org: Org) -> Iterator[Finding]:
@@ -65,11 +67,11 @@ def sums(org: Org) -> Iterator[Finding]:
 
 def divided(org: Org) -> Iterator[Finding]:
     """Every team below a department that has a class says its part of it."""
-    silent: dict[tuple[int, str], list[str]] = {}
+    silent: dict[tuple[int, str], list[Node]] = {}
     for unit in org.units:
         if unit.kind == "team":
             for department, name in _undivided(unit):
-                silent.setdefault((id(department), name), []).append(unit.title)
+                silent.setdefault((id(department), name), []).append(unit)
     for unit in org.units:
         for name in _own(unit) if silent and unit.kind == "department" else ():
             if teams := silent.get((id(unit), name)):
@@ -107,12 +109,19 @@ def _above(unit: Node, name: str, had: int, claimed: int) -> Finding:
     return Finding(STORAGE_ABOVE_PARENT, path, message, help_, related)
 
 
-def _not_divided(unit: Node, name: str, teams: list[str]) -> Finding:
-    more = f" and {len(teams) - _SHOWN} more" if len(teams) > _SHOWN else ""
-    shown = f"{listed(teams[:_SHOWN], ',' if more else 'and')}{more}"
-    message = f"`{unit.title}` has `{name}` storage, but {shown} {'say' if len(teams) > 1 else 'says'} no part of it"
-    help_ = f"give each team its part, such as `storage: {{{name}: 1Ti}}`; `{name}: 0` keeps a team out"
+def _not_divided(unit: Node, name: str, teams: list[Node]) -> Finding:
+    says = "say" if len(teams) > 1 else "says"
+    message = f"`{unit.title}` has `{name}` storage, but {units_in_words(teams)} {says} no part of it"
+    left = _own(unit)[name] - sum(_claimed(child, name) for child in unit.children)
+    part = max(0, left) // len(teams) // _GIB * _GIB
+    each = f"such as `storage: {{{name}: {canonical(part, MEMORY)}}}`; `{name}: 0` keeps a team out"
+    help_ = f"give each team its part, {each}" if part else f"write `storage: {{{name}: 0}}`: others have all of it"
     return Finding(STORAGE_NOT_DIVIDED, (*unit.path, "storage", name), message, help_)
+
+
+def _claimed(unit: Node, name: str) -> int:
+    own = _own(unit).get(name)
+    return own if own is not None else sum(_claimed(child, name) for child in unit.children)
 
 
 CHECKS: Final = (names, sums, divided)

@@ -8,11 +8,12 @@ from typing import Final
 
 from tenancy.check.finding import Finding
 from tenancy.check.flavors import FLAVOR_LIMIT, MOST
-from tenancy.check.syntax import is_label_key, is_label_value, listed
+from tenancy.check.wording import listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.hardware import EFFECTS, Hardware, Taint, parse_taint, taints_of, tolerated
 from tenancy.model.organization import Org
+from tenancy.model.syntax import is_label_key, is_label_value
 
 TAINT_SYNTAX: Final = Rule(
     "taint-syntax",
@@ -128,7 +129,7 @@ def _open(org: Org, flavor: Hardware, given: list[tuple[Hardware, Taint]]) -> It
     """The finding at the first taint, if every taint that keeps jobs out is tolerated by jobs of another flavor."""
     written = list(taints_of(flavor.name, org.document.flavors[flavor.name]))
     parsed = [(path, parse_taint(text)) for path, text in written]
-    hard = [(path, taint) for path, taint in parsed if taint is None or taint.effect != "PreferNoSchedule"]
+    hard = [(path, taint) for path, taint in parsed if taint is None or taint.keeps_out]
     found = [
         next(((path, taint, *each) for each in given if taint and tolerated(taint, each[1])), None)
         for path, taint in hard
@@ -136,9 +137,7 @@ def _open(org: Org, flavor: Hardware, given: list[tuple[Hardware, Taint]]) -> It
     if not found or found[0] is None or None in found or (org.left_out and org.hides(flavor.path)):
         return
     path, taint, other, its = found[0]
-    message = (
-        f"flavor `{flavor.name}` is fenced by `{_shown(taint)}`, which jobs of `{other.name}` are made to tolerate"
-    )
+    message = f"flavor `{flavor.name}` is fenced by `{taint.text}`, which jobs of `{other.name}` are made to tolerate"
     help_ = (
         f"give `{flavor.name}` a taint of its own, such as `{org.document.domain}/reserved={flavor.name}:NoSchedule`"
     )
@@ -158,7 +157,7 @@ def reach(org: Org) -> Iterator[Finding]:
         if flavor.cluster not in org.document.clusters:
             continue
         if any(flavor.capacity[main] for main in flavor.mains) and not any(_may_use(org, flavor)):
-            what = f"with the taint {listed([_shown(taint) for taint in flavor.taints])} " if flavor.taints else ""
+            what = f"with the taint {listed([taint.text for taint in flavor.taints])} " if flavor.taints else ""
             message = f"flavor `{name}` {what}has {flavor.nodes} nodes, but no unit may use them"
             help_ = f"give a unit a budget on `{name}`, or let one borrow: `policy: {{borrowing: organization}}`"
             yield Finding(FLAVOR_UNUSED, flavor.path, message, help_, at_key=True)
@@ -171,14 +170,10 @@ def _may_use(org: Org, flavor: Hardware) -> Iterator[bool]:
             yield unit.entries[flavor.name].broken or unit.reaches(flavor)
 
 
-def _shown(taint: Taint) -> str:
-    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
-
-
 def _hard(name: str, flavor: Flavor) -> bool:
     """Whether a taint keeps jobs out; one that cannot be read counts, it has a finding of its own."""
     parsed = [parse_taint(text) for _, text in taints_of(name, flavor)]
-    return any(taint is None or taint.effect != "PreferNoSchedule" for taint in parsed)
+    return any(taint is None or taint.keeps_out for taint in parsed)
 
 
 def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyPath]) -> Iterator[Finding]:
@@ -201,7 +196,7 @@ def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyP
             message,
             "write a key in a domain of your own, such as `gpu.acme.example/reserved`",
         )
-    elif taint.effect == "PreferNoSchedule":
+    elif not taint.keeps_out:
         message = f"flavor `{name}`: `{text}` keeps nobody out"
         help_ = f"write `{text.rpartition(':')[0]}:NoSchedule`"
         yield Finding(TAINT_SOFT, path, message, help_)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.syntax import is_label_key
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import HOSTNAME
 from tenancy.model.organization import Org
+from tenancy.model.syntax import is_label_key
 
 TOPOLOGY_LEVELS: Final = Rule(
     "topology-levels",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.syntax import listed
+from tenancy.check.wording import listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Versions
 from tenancy.model.organization import Org

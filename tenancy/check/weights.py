@@ -7,12 +7,13 @@ from typing import Final
 
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import units_in_words
-from tenancy.diagnostics import Rule, Severity
+from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.organization import Node, Org
 
 LARGEST_RATIO: Final = 1_000_000
 """Between the weights of siblings: beyond it Kueue's shares lose their meaning (kueue#6774)."""
-
+SMALLEST: Final = 0.000_001
+"""Above 0: weights are written in millionths."""
 
 ZERO_WEIGHT: Final = Rule(
     "zero-weight",
@@ -30,41 +31,52 @@ ZERO_WEIGHTS: Final = Rule(
 WEIGHT_RATIO: Final = Rule(
     "weight-ratio",
     Severity.ERROR,
-    "Weights of siblings that are too far apart",
+    "Weights that are too small or too far apart",
     "Kueue refuses weights of 1e-9 and less, and with extreme ratios its rounding lets siblings evict each other in "
     "turns (kueue#6774).",
 )
 
 
 def weights(org: Org) -> Iterator[Finding]:
-    """Weights of siblings can be divided by, and are of one order of magnitude."""
-    if not any(cluster.sharing == "weighted" for cluster in org.document.clusters.values()):
-        return
-    for parent in (org.root, *org.units):
-        if parent.inner and len(parent.children) > 1:
-            yield from _weights_of(parent)
+    """Weights can be written to Kueue; those of siblings can be divided by, and are of one order of magnitude."""
+    for unit in org.units:
+        if 0 < _weight(unit) < SMALLEST:
+            yield Finding(
+                WEIGHT_RATIO,
+                (*unit.path, "weight"),
+                f"`{unit.title}` has the weight {_weight(unit):.10g}, which is below {SMALLEST:.6f}",
+                "multiply the weights of all siblings: only their ratio counts",
+            )
+    found: dict[tuple[str, KeyPath], Finding] = {}
+    for name, cluster in org.document.clusters.items():
+        for parent in (org.root, *org.units) if cluster.sharing == "weighted" else ():
+            siblings = [child for child in parent.children if name in child.clusters] if parent.inner else []
+            if len(siblings) > 1:
+                flavors = [flavor.name for flavor in org.flavors.values() if flavor.cluster == name]
+                found |= {(each.rule.code, each.path): each for each in _weights_of(siblings, flavors)}
+    yield from found.values()
 
 
-def _weights_of(parent: Node) -> Iterator[Finding]:
+def _weights_of(siblings: list[Node], flavors: list[str]) -> Iterator[Finding]:
+    """Of units that share the flavors of one cluster."""
     zeros, least, most = [], None, None
-    for child in parent.children:
-        if child.document is None or (child.kind == "project" and not child.document.budget):
+    for child in siblings:
+        if child.document is None or (child.kind == "project" and not child.budget):
             continue
         weight = child.document.weight
         if weight == 0:
             zeros.append(child)
+        if weight < SMALLEST:
             continue
         least = child if least is None or weight < _weight(least) else least
         most = child if most is None or weight > _weight(most) else most
-    zeros = [
-        child for child in zeros if child.rules.borrowing != "none" and not any(e.share for e in child.entries.values())
-    ]
+    zeros = [child for child in zeros if _borrows(child, flavors) and not any(e.share for e in child.entries.values())]
     if len(zeros) > 1:
         yield Finding(
             ZERO_WEIGHTS,
             (*zeros[1].path, "weight"),
             f"{units_in_words(zeros)} have the weight 0 and may borrow",
-            "give all but one of them a small weight such as 0.01, or `policy: {borrowing: none}`",
+            "give each a small weight such as 0.01, or `policy: {borrowing: none}` if it is not to borrow",
             tuple((f"`{child.title}` as well", (*child.path, "weight")) for child in (zeros[0], *zeros[2:4])),
         )
     elif zeros:
@@ -82,6 +94,10 @@ def _weights_of(parent: Node) -> Iterator[Finding]:
             "keep the weights of siblings within 1 to 1000",
             (("the other weight", (*most.path, "weight")),),
         )
+
+
+def _borrows(unit: Node, flavors: list[str]) -> bool:
+    return any(amount.limit > amount.quota for name in flavors for amount in unit.entries[name].amounts.values())
 
 
 def _weight(unit: Node) -> float:

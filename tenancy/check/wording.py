@@ -1,8 +1,9 @@
-"""What checks share: amounts in words, the place of a number, and whether a flavor can be compared at all."""
+"""What checks share: amounts and names in words, the place of a number, and whether a flavor can be compared at all."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
 
 from tenancy.diagnostics import KeyPath
 from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Triple
@@ -49,7 +50,7 @@ def off_text(flavor: Hardware) -> str:
 def number_path(unit: Node, flavor: Hardware, number: str, resource: str) -> KeyPath:
     """The place of one number of a budget entry, as exact as it was written; of the unit where it says nothing."""
     entry = unit.entries[flavor.name]
-    said = unit.document.budget.get(flavor.name) if unit.document is not None else None
+    said = unit.budget.get(flavor.name)
     if said is None:
         return entry.path
     path: KeyPath = entry.path
@@ -81,9 +82,11 @@ def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def following(flavor: Hardware, resource: str) -> str:
-    """What explains a sum of amounts that follow from GPUs, as ` (23.75 cores follow each GPU)`; else empty."""
+def following(flavor: Hardware, resource: str, units: Iterable[Node]) -> str:
+    """What explains the sum of the units' quotas, if all follow from GPUs: ` (23.75 cores follow each GPU)`."""
     if flavor.is_cpu or resource not in (CPU, MEMORY):
+        return ""
+    if any(resource in unit.entries[flavor.name].written.get("quota", {}) for unit in units):
         return ""
     if len(flavor.follows) != 1:
         return " (with what follows their slices)"
@@ -119,7 +122,7 @@ def by_flavor(parent: Node) -> dict[str, list[Node]]:
     """The children that say something, by the flavor they speak of; the others have a quota of 0."""
     found: dict[str, list[Node]] = {}
     for child in parent.children:
-        for name in child.document.budget if child.document is not None else ():
+        for name in child.budget:
             if name in child.entries:
                 found.setdefault(name, []).append(child)
     return found
@@ -145,8 +148,9 @@ def _comparable(org: Org, flavor: Hardware) -> bool:
 
 
 def _has_size(flavor: Hardware) -> bool:
-    """Whether a node leaves jobs something of all that it should have."""
-    return all(flavor.node[resource] > 0 for resource in ((CPU, MEMORY) if flavor.is_cpu else (CPU, MEMORY, GPUS)))
+    """Whether a node leaves jobs something of all that it should have, and something of it to each GPU or slice."""
+    sizes = [flavor.node[resource] for resource in ((CPU, MEMORY) if flavor.is_cpu else (CPU, MEMORY, GPUS))]
+    return all(sizes) and all(amount for follows in flavor.follows.values() for amount in follows.values())
 
 
 def readable_layout(flavor: Hardware) -> bool:
@@ -156,8 +160,12 @@ def readable_layout(flavor: Hardware) -> bool:
 
 
 def known_board(document: Flavor) -> bool:
-    """Whether the GPU of a flavor is in the catalogue, or described."""
-    return document.gpu is None or isinstance(document.gpu, CustomGpu) or document.gpu in CATALOGUE
+    """Whether the GPU of a flavor is in the catalogue, or described with a resource of its own, or there is none."""
+    if isinstance(document.gpu, CustomGpu):
+        return "/" in document.gpu.resource
+    if document.gpu is None:
+        return document.node.gpus is None and document.mig is None
+    return document.gpu in CATALOGUE
 
 
 def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]:
@@ -173,13 +181,30 @@ def flavor_quantities(document: Flavor) -> Iterator[tuple[KeyPath, object, str]]
 def runs_jobs(unit: Node) -> bool:
     """Whether the unit has a queue in which jobs wait, rather than units with queues of their own only."""
     if unit.kind == "team":
-        return not unit.inner or any(not child.document.budget for child in unit.children if child.document)
-    return unit.kind == "project" and unit.document is not None and bool(unit.document.budget)
+        return not unit.inner or any(not child.budget for child in unit.children)
+    return unit.kind == "project" and bool(unit.budget)
+
+
+def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:
+    """Names in backticks as people list them: `a`, `b` and `c`."""
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted else ""
+
+
+_LONGEST_NAME = 253
+
+
+def nearest(text: str, known: list[str] | tuple[str, ...], most: int = 1) -> str:
+    """`did you mean ...? ` with a blank at its end, or nothing where no known name is near.
+
+    A text that is longer than any name is compared with none: the cost grows with the square of the length.
+    """
+    near = get_close_matches(text, known, most, 0.6) if len(text) <= _LONGEST_NAME else []
+    return f"did you mean {listed(near, 'or')}? " if near else ""
 
 
 def units_in_words(units: list[Node]) -> str:
     """The titles of a few units, and how many more there are."""
-    titles = [f"`{unit.title}`" for unit in units[:3]]
     if len(units) > 3:
-        return f"{', '.join(titles)} and {len(units) - 3} more"
-    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+        return f"{', '.join(f'`{unit.title}`' for unit in units[:3])} and {len(units) - 3} more"
+    return listed([unit.title for unit in units])

@@ -64,9 +64,9 @@ def _descend(org: Org, parent: Node, flavor: Hardware) -> None:
     silent: dict[tuple[str, KeyPath], dict[str, Quota]] = {}
     sharers: list[Node] = []
     for child in parent.children:
-        said = child.document.budget.get(flavor.name) if child.document is not None else None
+        said = child.budget.get(flavor.name)
         if said is None:
-            key = (child.rules.borrowing, _bounding(child).path)
+            key = (child.rules.borrowing, child.lender.path if child.lender is not None else ())
             if key not in silent:
                 silent[key] = _fill(child, flavor, {}, above)
             hidden = bool(org.left_out) and org.hides((*child.path, "budget", flavor.name))
@@ -137,27 +137,14 @@ def _fill(child: Node, flavor: Hardware, said: Mapping[str, Mapping[str, int]], 
     return filled
 
 
-def _bounding(node: Node) -> Node:
-    """The unit whose quota bounds what `node` may borrow: itself or its nearest department."""
-    if node.rules.borrowing != "department" or node.kind == "department":
-        return node if node.rules.borrowing != "organization" else _top(node)
-    return next(above for above in node.ancestors() if above.kind == "department")
-
-
-def _top(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
-
-
 def _bound(child: Node, flavor: Hardware, name: str, quota: Mapping[str, int], above: Entry) -> int:
     """The largest limit that the policy and the parent allow."""
-    if child.rules.borrowing == "organization":
+    lender = child.lender
+    if lender is None:
         return above.amounts[name].limit
-    bounding = _bounding(child)
-    if bounding is child:
+    if lender is child:
         return quota.get(name, 0)
-    return min(above.amounts[name].limit, bounding.entries[flavor.name].amounts[name].quota)
+    return min(above.amounts[name].limit, lender.entries[flavor.name].amounts[name].quota)
 
 
 def _reserve(node: Node, flavor: Hardware) -> None:
@@ -183,7 +170,9 @@ def _reserve(node: Node, flavor: Hardware) -> None:
 def _place(org: Org) -> None:
     """Decide in which clusters each unit has a queue: where it, a unit above or a unit below has a budget.
 
-    A unit without any budget around it is wherever the unit above it is, in the end everywhere.
+    A unit without any budget around it is wherever the unit above it is, in the end everywhere. A team is only where it
+    may use something, unless that is nowhere; a project is wherever its team is, since the team's namespaces are one
+    place to work in.
     """
     everywhere = frozenset(org.document.clusters)
     org.root.clusters = everywhere
@@ -198,9 +187,23 @@ def _place(org: Org) -> None:
         if unit.parent is not None:
             unit.parent.clusters |= unit.clusters
     for unit in org.units:
-        unit.clusters = unit.clusters or (unit.parent.clusters if unit.parent else everywhere)
+        above = unit.parent.clusters if unit.parent is not None else everywhere
+        unit.clusters = above if unit.kind == "project" else unit.clusters or above
+        if unit.kind == "team":
+            unit.clusters = _usable(org, unit) or unit.clusters
+
+
+def _usable(org: Org, team: Node) -> frozenset[str]:
+    """The clusters of a team in which it, or one of its projects, may use anything: in others its jobs would wait for
+    ever."""
+    for project in team.children:
+        project.clusters = team.clusters
+    return frozenset(
+        flavor.cluster
+        for flavor in org.flavors.values()
+        if any(unit.reaches(flavor) for unit in (team, *team.children))
+    )
 
 
 def _own_clusters(org: Org, unit: Node) -> frozenset[str]:
-    budget = unit.document.budget if unit.document is not None else {}
-    return frozenset(org.flavors[name].cluster for name in budget if name in org.flavors)
+    return frozenset(org.flavors[name].cluster for name in unit.budget if name in org.flavors)

@@ -140,7 +140,9 @@ class Unit(Document):
     display_name: str | None = Field(None, description="Name for people.")
     cost_center: str | None = Field(None, description="Cost centre, for reports.")
     owner: str | None = Field(None, description="Who answers for the unit.")
-    weight: float = Field(1, ge=0, allow_inf_nan=False, description="Share of what is idle, among siblings (1).")
+    weight: float = Field(
+        1, ge=0, le=1_000_000_000, allow_inf_nan=False, description="Share of what is idle, among siblings (1)."
+    )
     budget: dict[str, BudgetEntry] = Field(
         {}, description="Per flavor: an amount (the quota), or reserved, quota and limit."
     )

@@ -55,6 +55,7 @@ def _is_like_triple(key: str) -> bool:
 
 
 def shape_of_text(value: Any) -> str:
+    """What a value looks like, to tell the alternatives of a union apart; a number counts as text."""
     if isinstance(value, Mapping):
         return "(mapping)"
     return "(list)" if isinstance(value, list) else "(text)"

@@ -59,10 +59,10 @@ class Network(Document):
     dns: Dns = Field(Dns(), description="The cluster's DNS.")
     api_server: ApiServer | None = Field(None, description="The API server's addresses.")
     metadata: list[str] = Field(
-        ["169.254.169.254/32", "fd00:ec2::254/128"],
-        description="Addresses of the cloud's metadata service: never reachable.",
+        ["169.254.169.254/32", "168.63.129.16/32", "fd00:ec2::254/128"],
+        description="Addresses of the cloud's metadata service, Azure's second one included: never reachable.",
     )
     cluster_ranges: list[str] = Field(
-        ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"],
-        description="Ranges of nodes, pods and services: not part of the internet.",
+        ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10"],
+        description="Ranges of nodes, pods and services, and link-local ones: not part of the internet.",
     )

@@ -38,6 +38,16 @@ class Taint:
     value: str
     effect: str
 
+    @property
+    def text(self) -> str:
+        """As people write it: `key=value:Effect`, or `key:Effect` without a value."""
+        return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
+
+    @property
+    def keeps_out(self) -> bool:
+        """Whether it bars pods: Kueue and the scheduler ignore PreferNoSchedule."""
+        return self.effect != "PreferNoSchedule"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -62,6 +72,8 @@ class Hardware:
     """The resources that budgets count: the GPU, its MIG profiles, or cpu and memory of a CPU flavor."""
     names: Mapping[str, str]
     """From the keys of a budget (`gpus`, `1g.10gb`, `cpu`) to resource names."""
+    installed: Mapping[str, int]
+    """What jobs can use of all nodes without the DaemonSets, per resource."""
     capacity: Mapping[str, int]
     """What jobs can use without the spare nodes and the DaemonSets, per resource."""
     follows: Mapping[str, Mapping[str, int]]
@@ -83,6 +95,7 @@ class Hardware:
 
     @property
     def is_cpu(self) -> bool:
+        """Whether its nodes have no GPUs."""
         return self.gpu is None
 
 
@@ -155,9 +168,8 @@ def layouts_of(name: str, flavor: Flavor) -> tuple[Layout, ...]:
 def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
     gpu, node = board(flavor), _node(flavor)
     layouts = layouts_of(name, flavor) if gpu else ()
-    counts = _counts(gpu, layouts, flavor.spare_nodes) if gpu else {}
-    usable = max(0, flavor.nodes - flavor.spare_nodes)
-    capacity = {CPU: usable * node[CPU], MEMORY: usable * node[MEMORY], **counts}
+    counts = _counts(gpu, layouts, flavor.spare_nodes)
+    capacity = {**_sizes(node, flavor.nodes - flavor.spare_nodes), **counts}
     mains = tuple(counts) if gpu else (CPU, MEMORY)
     whole = flavor.node.gpus or 1
     return Hardware(
@@ -167,6 +179,7 @@ def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
         gpu=gpu,
         mains=mains,
         names=_names(gpu, counts),
+        installed={**_sizes(node, flavor.nodes), **_counts(gpu, layouts, 0)},
         capacity=capacity,
         follows=_follows(flavor, gpu, node, counts),
         steps={main: whole if flavor.whole_nodes and gpu else _step(main) for main in mains},
@@ -204,8 +217,14 @@ def _node(flavor: Flavor) -> dict[str, int]:
     return {**left, GPUS: flavor.node.gpus or 0}
 
 
-def _counts(gpu: Gpu, layouts: tuple[Layout, ...], spare: int) -> dict[str, int]:
+def _sizes(node: Mapping[str, int], nodes: int) -> dict[str, int]:
+    return {resource: max(0, nodes) * node[resource] for resource in (CPU, MEMORY)}
+
+
+def _counts(gpu: Gpu | None, layouts: tuple[Layout, ...], spare: int) -> dict[str, int]:
     """GPUs and MIG slices of the flavor; any nodes may be the lost ones, so each layout loses the spare ones."""
+    if gpu is None:
+        return {}
     counts: dict[str, int] = {}
     for layout in layouts:
         devices = max(0, layout.gpus) * max(0, layout.nodes - spare)

@@ -7,15 +7,13 @@ check none of this before the node tries it (mig-parted 0.15), where a failure l
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from tenancy.model.gpus import Gpu, Grid, Profile
 from tenancy.model.mig_refusal import Refusal, RefusalKind, Request, no_start, refuse_layout
 
-__all__ = ["Placement", "Refusal", "RefusalKind", "Slot", "additions", "maximal_mixes", "pack"]
+__all__ = ["Placement", "Refusal", "RefusalKind", "Slot", "additions", "pack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +25,12 @@ class Slot:
 
     @property
     def size(self) -> int:
+        """How many memory units it covers."""
         return self.profile.size
 
     @property
     def end(self) -> int:
+        """The memory unit after its last."""
         return self.start + self.profile.size
 
 
@@ -70,33 +70,6 @@ def pack(gpu: Gpu, layout: Mapping[str, int]) -> Placement | Refusal:
 def additions(gpu: Gpu, layout: Mapping[str, int]) -> tuple[str, ...]:
     """The profiles of which one more would still fit beside the layout."""
     return tuple(name for name in gpu.profiles if isinstance(pack(gpu, _plus(layout, name)), Placement))
-
-
-def maximal_mixes(gpu: Gpu, names: Iterable[str] | None = None) -> list[Counter[str]]:
-    """Every layout of the named profiles to which none of them can be added, by exhaustive search.
-
-    Without names: of the profiles that have no attribute, since `+me` and its like change no shape. They come in the
-    order of their counts, most of the first profile last.
-    """
-    kept = tuple(names) if names is not None else tuple(name for name, at in gpu.profiles.items() if at.plain)
-    reached: set[_Counts] = set()
-    maximal: set[_Counts] = set()
-    frontier: set[_Counts] = {(0,) * len(kept)}
-    while frontier:
-        grown = {counts: _grown(gpu, kept, counts) for counts in frontier}
-        maximal.update(counts for counts, larger in grown.items() if not larger and any(counts))
-        reached |= frontier
-        frontier = {counts for larger in grown.values() for counts in larger} - reached
-    return [+Counter(dict(zip(kept, counts, strict=True))) for counts in sorted(maximal)]
-
-
-_Counts: TypeAlias = tuple[int, ...]
-
-
-def _grown(gpu: Gpu, names: tuple[str, ...], counts: _Counts) -> list[_Counts]:
-    """The layouts with one instance more that still fit."""
-    larger = [(*counts[:at], counts[at] + 1, *counts[at + 1 :]) for at in range(len(names))]
-    return [more for more in larger if isinstance(pack(gpu, dict(zip(names, more, strict=True))), Placement)]
 
 
 def _plus(layout: Mapping[str, int], name: str) -> dict[str, int]:

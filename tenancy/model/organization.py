@@ -1,7 +1,7 @@
 """The organization as a tree of units with every default filled in: what the checks judge and the plan is made from.
 
-Three promises per unit, flavor and resource, in base units: reserved ≤ quota ≤ limit (DESIGN.md 2.2). Numbers that the
-organization does not say are derived here and marked as such, so that a law is reported only where somebody wrote.
+Three promises per unit, flavor and resource, in base units: reserved ≤ quota ≤ limit (docs/concepts.md). Numbers that
+the organization does not say are derived here and marked as such, so that a law is reported only where somebody wrote.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from tenancy.diagnostics import KeyPath
-from tenancy.model.document import Department, Organization, Policy, Project, Team, Unit
+from tenancy.model.document import BudgetEntry, Department, Organization, Policy, Project, Team, Unit
 from tenancy.model.hardware import Hardware, hardware
 
 STATES: Final = ("active", "held", "draining")
@@ -91,11 +91,23 @@ class Node:
         return "/".join(self.names)
 
     @property
+    def budget(self) -> Mapping[str, BudgetEntry]:
+        """What it says of each flavor; empty for the organization."""
+        return self.document.budget if self.document is not None else {}
+
+    @property
     def inner(self) -> bool:
         """Whether it holds units with queues of their own, instead of running work itself."""
-        return self.kind in ("organization", "department") or any(
-            child.document is not None and child.document.budget for child in self.children
-        )
+        return self.kind in ("organization", "department") or any(child.budget for child in self.children)
+
+    @property
+    def lender(self) -> Node | None:
+        """The unit whose quota bounds what it may use; None where the whole organization lends."""
+        if self.rules.borrowing == "organization":
+            return None
+        if self.rules.borrowing == "none" or self.kind == "department":
+            return self
+        return next(above for above in self.ancestors() if above.kind == "department")
 
     def reaches(self, flavor: Hardware) -> bool:
         """Whether it may ever use a part of the flavor."""

@@ -43,8 +43,8 @@ _FLAVOR: Mapping[str, Any] = {"nodes": 0, "node": {"cpu": 0, "memory": 0}}
 """Stand-ins for what an organization and a flavor must say, so that one bad value does not hide all other findings."""
 
 _BOUNDS = {
-    "greater_than_equal": ("below {ge:g}", "{ge:g} or more"),
-    "less_than_equal": ("above {le:g}", "{le:g} or less"),
+    "greater_than_equal": ("below {ge:.15g}", "{ge:.15g} or more"),
+    "less_than_equal": ("above {le:.15g}", "{le:.15g} or less"),
     "finite_number": ("which is no finite number", "a finite number"),
 }
 """What is wrong with a number that is out of its bounds, and what to write, by pydantic's type of error."""

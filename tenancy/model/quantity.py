@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, StrEnum
+from fractions import Fraction
 from functools import lru_cache
 
 LARGEST = 2**63 - 1
@@ -81,6 +82,16 @@ def canonical(amount: int, resource: str) -> str:
         return decimal
     binary = _canonical_binary(amount)
     return binary if len(binary) <= len(decimal) else decimal
+
+
+def number(text: str) -> Fraction:
+    """The plain number that a quantity such as `2500m` stands for. Raises `QuantityError`."""
+    return Fraction(*_ratio(text, 1))
+
+
+def canonical_number(value: float) -> str:
+    """The canonical spelling of a plain number of 0 or more, such as a weight, rounded to millionths."""
+    return _canonical_decimal(round(Fraction(str(value)) * 10**6), -6)
 
 
 def human(amount: int, resource: str) -> str:

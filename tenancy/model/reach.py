@@ -1,4 +1,4 @@
-"""How many pods the queue of a unit may admit."""
+"""What the queue of a unit can come to use, and how many pods it may admit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,43 @@ from tenancy.model.organization import Node
 
 def queue_node(node: Node) -> Node:
     """The unit whose queue takes the jobs of `node`'s namespace: itself, or its team."""
-    own_queue = node.kind == "team" or (node.parent is not None and node.parent.inner and _has_budget(node))
+    own_queue = node.kind == "team" or (node.parent is not None and node.parent.inner and bool(node.budget))
     return node if own_queue or node.parent is None else node.parent
+
+
+def budgeted(node: Node) -> list[Node]:
+    """The children that have a queue of their own, or hold units that do."""
+    return [child for child in node.children if child.kind != "project" or child.budget]
+
+
+def borrows(node: Node, flavor: Hardware, resource: str) -> bool:
+    """Whether some queue of a unit may use more than its own, with what the levels up to that unit own."""
+    amounts = node.entries[flavor.name].amounts[resource]
+    if amounts.limit <= amounts.quota or (node.clusters and flavor.cluster not in node.clusters):
+        return False
+    below = budgeted(node)
+    if node.kind == "department" or (below and len(below) == len(node.children)):
+        return any(borrows(child, flavor, resource) for child in below)
+    return True
+
+
+def within_reach(node: Node, flavor: Hardware, resource: str) -> int:
+    """The most that the queues of a unit can use while all others stand idle: on every level the limit, less what
+    siblings reserve. No less than its quota where the laws hold."""
+    own, parent = node.entries[flavor.name].amounts[resource], node.parent
+    if parent is None:
+        return own.limit
+    siblings = own.reserved
+    if parent.parent is None or parent.entries[flavor.name].amounts[resource].reserved:
+        siblings = sum(child.entries[flavor.name].amounts[resource].reserved for child in parent.children)
+    return max(own.quota, min(own.limit, within_reach(parent, flavor, resource) - (siblings - own.reserved)))
+
+
+def usable(node: Node, flavor: Hardware, resource: str) -> int:
+    """The same for the queue that takes the unit's own jobs: for a team of budgeted projects, that of the others."""
+    parts = [child.entries[flavor.name].amounts[resource] for child in budgeted(node)] if node.kind == "team" else []
+    left = node.entries[flavor.name].amounts[resource].quota - sum(part.quota for part in parts)
+    return max(left, within_reach(node, flavor, resource) - sum(part.reserved for part in parts))
 
 
 def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
@@ -22,7 +57,3 @@ def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
         if not flavor.is_cpu and queue.reaches(flavor)
         for main in flavor.mains
     )
-
-
-def _has_budget(node: Node) -> bool:
-    return node.document is not None and bool(node.document.budget)

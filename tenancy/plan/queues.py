@@ -35,9 +35,9 @@ def queues(org: Org, cluster: str, flavors: Mapping[str, Hardware]) -> Iterator[
         if node.kind == "team" and not node.inner:
             yield _queue(org, node, flavors, {name: node.entries[name].amounts for name in flavors})
         elif node.kind == "team":
-            if rest := [child for child in node.children if not _budgeted(child)]:
+            if rest := [child for child in node.children if not child.budget]:
                 yield _shared_queue(org, node, rest, flavors)
-        elif node.parent is not None and node.parent.inner and _budgeted(node):
+        elif node.parent is not None and node.parent.inner and node.budget:
             yield _queue(org, node, flavors, {name: node.entries[name].amounts for name in flavors})
 
 
@@ -47,10 +47,6 @@ def folder(node: Node) -> str:
     while department.kind not in ("department", "organization") and department.parent is not None:
         department = department.parent
     return department.queue
-
-
-def _budgeted(project: Node) -> bool:
-    return bool(project.document is not None and project.document.budget)
 
 
 def _parent(org: Org, node: Node) -> str | None:
@@ -77,9 +73,11 @@ def _queue(org: Org, node: Node, flavors: Mapping[str, Hardware], quotas: dict[s
 
 def _shared_queue(org: Org, team: Node, rest: list[Node], flavors: Mapping[str, Hardware]) -> Queue:
     """The queue of the projects without a budget: it has what the team's budgeted projects leave."""
-    budgeted = [child for child in team.children if _budgeted(child)]
+    budgeted = [child for child in team.children if child.budget]
+    alone = team.rules.borrowing == "none"
     quotas = {
-        name: _left(team.entries[name].amounts, [child.entries[name].amounts for child in budgeted]) for name in flavors
+        name: _left(team.entries[name].amounts, [child.entries[name].amounts for child in budgeted], alone=alone)
+        for name in flavors
     }
     return Queue(
         name=team.queue,
@@ -96,15 +94,15 @@ def _shared_queue(org: Org, team: Node, rest: list[Node], flavors: Mapping[str, 
     )
 
 
-def _left(whole: Mapping[str, Quota], parts: list[dict[str, Quota]]) -> dict[str, Quota]:
-    return {
-        resource: Quota(
-            max(0, reserved - sum(part[resource].reserved for part in parts)),
-            max(0, quota - sum(part[resource].quota for part in parts)),
-            limit,
-        )
-        for resource, (reserved, quota, limit) in whole.items()
-    }
+def _left(whole: Mapping[str, Quota], parts: list[dict[str, Quota]], *, alone: bool) -> dict[str, Quota]:
+    """What the parts leave of each resource. Of a reserve of the whole it keeps no more than the quota that is left;
+    `alone` it may not borrow, from the parts as little as from others."""
+    left: dict[str, Quota] = {}
+    for resource, (reserved, quota, limit) in whole.items():
+        own = max(0, quota - sum(part[resource].quota for part in parts))
+        kept = max(0, reserved - sum(part[resource].reserved for part in parts))
+        left[resource] = Quota(min(kept, own), own, own if alone else limit)
+    return left
 
 
 def _reached(node: Node, flavors: Mapping[str, Hardware]) -> tuple[str, ...]:
@@ -121,7 +119,7 @@ def _owns(node: Node, flavor: Hardware) -> bool:
 def _pool(quotas: Mapping[str, Mapping[str, Quota]], children: Iterable[Node], node: Node) -> dict[str, dict[str, int]]:
     """What the children leave of the unit's quota. The shared queue of a team takes all that its projects leave."""
     handed = list(children)
-    if node.kind == "team" and any(not _budgeted(child) for child in handed):
+    if node.kind == "team" and any(not child.budget for child in handed):
         return {flavor: dict.fromkeys(amounts, 0) for flavor, amounts in quotas.items()}
     pool: dict[str, dict[str, int]] = {}
     for flavor, amounts in quotas.items():

@@ -160,7 +160,7 @@ def _bytes(unit: Unit) -> dict[str, int]:
 
 
 def _shared_storage(team: Node, nodes: list[Node]) -> dict[str, int]:
-    """What each namespace without storage of its own gets of the team's, in equal parts of whole GiB.
+    """What each namespace without storage of its own gets of the team's, in equal parts of whole GiB (MiB below one).
 
     A ResourceQuota counts one namespace, so a team's storage must be divided to hold for the team.
     """
@@ -171,5 +171,6 @@ def _shared_storage(team: Node, nodes: list[Node]) -> dict[str, int]:
         without = own.count(None)
         left = max(0, count - sum(part or 0 for part in own))
         part = left // without if without else 0
-        shares[name] = part // (1 << 30) * (1 << 30) if without > 1 else part
+        unit = 1 << 30 if part >= 1 << 30 else 1 << 20
+        shares[name] = part // unit * unit if without > 1 else part
     return shares

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tenancy.check import check
+from tenancy.diagnostics import Diagnostic
 from tenancy.load.source import Sources
 from tests.orgs import organized
 
@@ -47,14 +48,19 @@ S = f"{R}.teams.speech"
 
 
 def codes(changes: dict[str, Any], today: date | None = None) -> list[str]:
-    """What the checks say of the base with the values at dotted paths replaced."""
+    """The codes of what the checks say of the base with the values at dotted paths replaced."""
+    return [found.code for found in findings(changes, today)]
+
+
+def findings(changes: dict[str, Any], today: date | None = None) -> list[Diagnostic]:
+    """What the checks say of it."""
     tree = copy.deepcopy(BASE)
     for dotted, value in changes.items():
         inside, *path = tree, *dotted.split(".")
         for key in path[:-1]:
             inside = inside.setdefault(key, {})
         inside[path[-1]] = value
-    return [found.code for found in check(organized(tree), Sources((), tree, {}), today)]
+    return check(organized(tree), Sources((), tree, {}), today)
 
 
 ORDER = {
@@ -100,6 +106,15 @@ SUMS = {
         {"flavors.h100.nodes": 0, f"{R}.budget": {}, f"{V}.budget": {}, f"{S}.budget": {}},
         ["flavor-without-nodes"],
     ),
+    "a flavor without nodes is not repeated by teams that could have nothing else": (
+        {
+            "flavors": {"h100": {**BASE["flavors"]["h100"], "nodes": 0}},
+            f"{R}.budget": {},
+            f"{S}.budget": {},
+            f"{V}.budget": {"h100": {"limit": 8}},
+        },
+        ["flavor-without-nodes", "limit-of-nothing"],
+    ),
     "as many spare nodes as a layout has": (
         {
             "flavors.mig.nodes": 4,
@@ -118,6 +133,17 @@ SUMS = {
     ),
     "what a team of budgeted projects keeps while none may borrow": (
         {f"{V}.projects": {"a": {"budget": {"h100": 4}}}, f"{V}.policy": {"borrowing": "none"}},
+        ["pool-unused"],
+    ),
+    "what only a department could use whose teams may borrow nothing": (
+        {
+            f"{V}.budget": {"h100": {"quota": 8, "limit": 8}},
+            f"{S}.budget": {"h100": {"quota": 8, "limit": 8}},
+            f"{R}.departments.lab": {
+                "budget": {"h100": 4},
+                "teams": {"robots": {"budget": {"h100": {"quota": 4, "limit": 4}}}},
+            },
+        },
         ["pool-unused"],
     ),
     "what a team keeps for a project without a budget": (
@@ -159,6 +185,11 @@ LIMITS = {
             "departments.product": {"budget": {"h100": {"reserved": 4, "quota": 4}}, "teams": {"search": {}}},
         },
         ["limit-unreachable"],
+    ),
+    "a limit beside a quota that is above the parent's already is one finding": (
+        {f"{R}.policy": {"borrowing": "none"}, f"{V}.policy": {"borrowing": "organization"}}
+        | {f"{V}.budget": {"h100": {"quota": 30, "limit": 31}}},
+        ["quota-above-parent"],
     ),
     "a limit of nothing is no limit to reach": ({f"{V}.budget": {"h100": {"limit": 0}}}, []),
     "a limit on a flavor of which neither the unit nor its lender has any": (
@@ -204,6 +235,27 @@ AMOUNTS = {
     "a profile of the board outside the layout": ({f"{V}.budget": {"mig": {"7g.80gb": 1}}}, ["unknown-resource"]),
     "an empty map as a number": ({f"{V}.budget": {"h100": {"quota": 8, "limit": {}}}}, ["empty-budget"]),
     "GPUs without memory": ({f"{V}.budget": {"h100": {"gpus": 8, "memory": 0}}}, ["cpu-memory-uncovered"]),
+    "a forgotten board is not repeated by the budgets of its GPUs": (
+        {"flavors.h100": {key: value for key, value in BASE["flavors"]["h100"].items() if key != "gpu"}},
+        ["gpus-on-cpu-flavor"],
+    ),
+    "a resource that is no extended one is not repeated by budgets": (
+        {"flavors.h100.gpu": {"name": "MI300X", "memory": "192Gi", "resource": "cpu"}},
+        ["gpu-resource"],
+    ),
+    "cpu that is too little for the GPUs of a node": (
+        {"flavors.h100.node": {"gpus": 8, "cpu": "2001m", "memory": "9Gi"}},
+        ["nothing-per-gpu"],
+    ),
+    "GPUs whose limit has no cpu": (
+        {f"{V}.budget": {"h100": {"limit": {"gpus": 8, "cpu": 0}}}},
+        ["cpu-memory-uncovered"],
+    ),
+    "memory of a CPU flavor whose limit has no cpu": (
+        {f"{V}.budget": {"cpu": {"limit": {"cpu": 0}}}},
+        ["cpu-memory-uncovered"],
+    ),
+    "a limit of no GPUs and no cpu": ({f"{V}.budget": {"h100": {"limit": {"gpus": 0, "cpu": 0}}}}, []),
     "GPUs with cpu of their own": ({f"{V}.budget": {"h100": {"gpus": 8, "cpu": 100}}}, []),
     "cpu of a GPU flavor alone": ({f"{V}.budget": {"h100": {"cpu": 8}}}, ["cpu-memory-uncovered"]),
 }
@@ -289,6 +341,103 @@ POLICIES = {
         },
         [],
     ),
+    "reclaim that is refused where nobody may borrow": (
+        {
+            "policy": {"reclaim": "never", "borrowing": "department"},
+            f"{R}.teams": {"vision": {"budget": BASE["departments"]["research"]["budget"]}},
+            "departments.product": {"budget": {"h100": 8}, "teams": {"search": {"budget": {"h100": 8}}}},
+        },
+        [],
+    ),
+    "reclaim that is refused where a project may borrow from those without a budget": (
+        {
+            f"{R}.teams": {
+                "vision": {
+                    "budget": BASE["departments"]["research"]["budget"],
+                    "policy": {"reclaim": "never"},
+                    "projects": {"a": {"budget": {"h100": {"reserved": 8, "quota": 8}}}, "b": {}},
+                }
+            },
+            f"{R}.policy": {"borrowing": "department"},
+        },
+        ["reclaim-never-lends"],
+    ),
+    "weights of 0 where nobody may borrow": (
+        {
+            "policy": {"borrowing": "department"},
+            f"{R}.weight": 0,
+            "departments.product": {
+                "weight": 0,
+                "budget": {"h100": 8},
+                "teams": {"search": {"budget": {"h100": 8}}},
+            },
+        },
+        [],
+    ),
+    "weights of 0 in different clusters": (
+        {
+            "clusters": {"train": {}, "serve": {}},
+            "flavors.h100.cluster": "train",
+            "flavors.mig.cluster": "train",
+            "flavors.cpu": {**BASE["flavors"]["cpu"], "cluster": "serve"},
+            f"{R}.budget": {"h100": 24, "mig": {"1g.10gb": 16}},
+            f"{R}.weight": 0,
+            "departments.product": {
+                "weight": 0,
+                "budget": {"cpu": {"cpu": 100, "memory": "400Gi"}},
+                "teams": {"search": {}},
+            },
+        },
+        [],
+    ),
+    "a weight that Kueue would take for 0": ({f"{V}.weight": 1e-7}, ["weight-ratio"]),
+    "a weight with many decimals": ({f"{V}.weight": 0.3333333}, []),
+    "a team whose siblings reserve all that it may borrow": (
+        {
+            "flavors": {"h100": BASE["flavors"]["h100"]},
+            f"{R}.budget": {"h100": 24},
+            f"{R}.policy": {"borrowing": "none"},
+            f"{S}.budget": {"h100": {"reserved": 24, "quota": 24}},
+            f"{V}": {"policy": {"borrowing": "organization"}},
+        },
+        ["nothing-to-use"],
+    ),
+    "pods for the GPUs of each cluster": (
+        {
+            "clusters": {"train": {}, "serve": {}},
+            "flavors.h100.cluster": "train",
+            "flavors.mig.cluster": "serve",
+            "flavors.cpu.cluster": "serve",
+            f"{V}.limits": {"objects": {"pods": 64}},
+        },
+        [],
+    ),
+    "fewer pods than the GPUs of one cluster": (
+        {
+            "clusters": {"train": {}, "serve": {}},
+            "flavors.h100.cluster": "train",
+            "flavors.mig.cluster": "serve",
+            "flavors.cpu.cluster": "serve",
+            f"{V}.limits": {"objects": {"pods": 63}},
+        },
+        ["pods-below-queue"],
+    ),
+    "a project that shares its team's queue and says the same": (
+        {f"{V}.projects": {"a": {"policy": {"reclaim": "any"}, "weight": 1, "state": "active"}}},
+        [],
+    ),
+    "a project below a held team": (
+        {f"{V}.state": "held", f"{V}.projects": {"a": {"state": "held"}}},
+        [],
+    ),
+    "a project that is drained without a queue of its own": (
+        {f"{V}.projects": {"a": {"state": "draining", "weight": 2}}},
+        ["project-without-queue"],
+    ),
+    "a project with a budget is drained by itself": (
+        {f"{V}.projects": {"a": {"state": "draining", "budget": {"h100": 4}}, "b": {}}},
+        [],
+    ),
     "a start timeout of nothing": ({"policy": {"gang": {"startTimeout": "0s"}}}, ["gang-timeout"]),
 }
 FENCES = {
@@ -369,6 +518,46 @@ NAMES = {
 def test_a_variant_gives_exactly_these_findings(changes: dict[str, Any], expected: list[str]) -> None:
     """The findings of a variant, and no others."""
     assert codes(changes) == expected
+
+
+@pytest.mark.parametrize(
+    ("budget", "meant"), [("shared", "did you mean `share`?"), ("12 GPUs", "such as `12`"), ("half", "such as `8`")]
+)
+def test_an_amount_that_is_no_number_offers_what_was_meant(budget: str, meant: str) -> None:
+    """The word `share`, or the number without its unit; else an example."""
+    tree = copy.deepcopy(BASE)
+    tree["departments"]["research"]["teams"]["vision"]["budget"] = {"h100": budget}
+    (found,) = check(organized(tree), Sources((), tree, {}), None)
+    assert meant in found.help
+
+
+@pytest.mark.parametrize(
+    ("changes", "meant"),
+    [
+        (
+            {f"{V}.policy": {"queueing": "strict"}, "flavors.l4": {**BASE["flavors"]["h100"], "gpu": "L4"}},
+            "`l4: {limit: 0}`, `mig: {limit: {1g.10gb: 0, 2g.20gb: 0, 3g.40gb: 0}}`",
+        ),
+        ({f"{R}.budget": {"h100": {"limit": 0}}, f"{S}.budget": {}}, "or raise its quota and its limit to 8 GPUs"),
+        (
+            {"departments.sales": {"policy": {"borrowing": "none"}, "teams": {"demos": {}}}},
+            "or let `sales` borrow: `policy: {borrowing: organization}`",
+        ),
+        (
+            {"departments.sales": {"teams": {"demos": {"policy": {"borrowing": "department"}}}}},
+            "or let it borrow: `policy: {borrowing: organization}`",
+        ),
+        ({f"{R}.storage": {"fast": "10Gi"}, f"{V}.storage": {"fast": "4Gi"}}, "`storage: {fast: 6Gi}`"),
+        (
+            {f"{R}.policy": {"borrowing": "none"}, f"{V}.policy": {"borrowing": "none"}}
+            | {f"{V}.budget": {"h100": {"quota": 8, "limit": 28}}},
+            "write a limit of at most 8 GPUs, or leave it out",
+        ),
+    ],
+)
+def test_the_help_says_what_ends_the_finding(changes: dict[str, Any], meant: str) -> None:
+    """It goes as far as it must: every other flavor, the limit beside the quota, the unit above, no further."""
+    assert any(meant in found.help for found in findings(changes)), [found.help for found in findings(changes)]
 
 
 @pytest.mark.parametrize("unit", [R, V, f"{V}.projects.demo"])

@@ -1,4 +1,4 @@
-"""A second, deliberately naive statement of the MIG geometry, written out from the fact sheet and sharing no code."""
+"""A second, deliberately naive statement of the MIG geometry, from the boards' listings and sharing no code."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def test_whole_nodes_are_shared_out_in_nodes() -> None:
 
 
 def test_defaults_of_labels_levels_and_price() -> None:
-    """The GPU layer sets the flavor's own label; every flavor has at least the host as a level."""
+    """Nodes are selected by a label of the flavor where it says none; every flavor has at least the host as a level."""
     found = flavor(H100)
     assert found.labels == {"tenancy.internal/flavor": "one"}
     assert found.levels == (HOSTNAME,)
@@ -270,3 +270,11 @@ def test_taints_know_their_places() -> None:
         (("flavors", "one", "taint"), "a:NoSchedule"),
         (("flavors", "one", "taints", 0), "b:NoSchedule"),
     ]
+
+
+def test_a_taint_is_shown_as_people_write_it() -> None:
+    """The same text that org.yaml has, and only a soft one keeps nobody out."""
+    for text in ("a/b:NoSchedule", "a/b=c:NoExecute", "a/b=c:PreferNoSchedule"):
+        taint = parse_taint(text)
+        assert taint is not None
+        assert (taint.text, taint.keeps_out) == (text, "Prefer" not in text)

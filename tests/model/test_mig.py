@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenancy.model.gpus import CATALOGUE
-from tenancy.model.mig import Placement, Refusal, RefusalKind, additions, maximal_mixes, pack
+from tenancy.model.mig import Placement, Refusal, RefusalKind, additions, pack
 
 from .mig_reference import BOARDS, legal, mix, some_placement_is_legal
 
@@ -116,19 +116,8 @@ def test_additions_names_what_still_fits() -> None:
     assert additions(CATALOGUE["H100-SXM-80GB"], mix("2*3g.40gb")) == ()
 
 
-def test_maximal_mixes_default_to_plain_profiles() -> None:
-    """Without names the attributes are left out, which change no shape and would only repeat the list."""
-    assert maximal_mixes(CATALOGUE["A30"]) == [
-        mix("4g.24gb"),
-        mix("2*2g.12gb"),
-        mix("2*1g.6gb & 2g.12gb"),
-        mix("4*1g.6gb"),
-    ]
-
-
-def test_a_board_without_mig_has_no_mixes_and_takes_no_layout() -> None:
+def test_a_board_without_mig_takes_no_layout() -> None:
     """A board that MIG cannot divide refuses every layout, with that reason."""
-    assert maximal_mixes(CATALOGUE["L40S"]) == []
     assert refused("L40S", {"1g.6gb": 1}).kind is RefusalKind.NO_MIG
 
 

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from tenancy.model.quantity import LARGEST, QuantityError, QuantityProblem, canonical, human, parse
+from tenancy.model.quantity import (
+    LARGEST,
+    QuantityError,
+    QuantityProblem,
+    canonical,
+    canonical_number,
+    human,
+    number,
+    parse,
+)
 
 GPU = "nvidia.com/gpu"
 
@@ -208,3 +217,22 @@ def test_an_amount_that_no_cluster_would_take_is_not_written(amount: int) -> Non
 def test_plan_texts_show_amounts_in_the_units_people_use(amount: int, resource: str, text: str) -> None:
     """Cores, binary bytes with at most one decimal (rounded ones marked), plain counts; differences keep their sign."""
     assert human(amount, resource) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1, "1"),
+        (2.5, "2500m"),
+        (1 / 3, "333333u"),
+        (12345.6789, "12345678900u"),
+        (1000.0, "1k"),
+        (0.000001, "1u"),
+        (1e9, "1G"),
+    ],
+)
+def test_plain_numbers_are_spelt_as_quantities_to_the_millionth(value: float, text: str) -> None:
+    """The spelling is canonical, and read back it is the number that was rounded."""
+    assert canonical_number(value) == text
+    assert float(number(text)) == pytest.approx(value, abs=5e-7)

@@ -1,9 +1,8 @@
-"""The syntax of Kubernetes names that several checks judge (apimachinery's validation package)."""
+"""The syntax of names and labels in Kubernetes (apimachinery's validation package)."""
 
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
@@ -30,15 +29,3 @@ def is_label_key(text: str) -> bool:
     """A name of at most 63 characters, after a DNS subdomain and a slash if there is one."""
     prefix, slash, name = text.rpartition("/")
     return bool(name) and is_label_value(name) and (not slash or is_dns_subdomain(prefix))
-
-
-def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:
-    """Names in backticks as people list them: `a`, `b` and `c`."""
-    quoted = [f"`{name}`" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted else ""
-
-
-def nearest(text: str, known: list[str] | tuple[str, ...], most: int = 1) -> str:
-    """`did you mean ...? ` with a blank at its end, or nothing where no known name is near."""
-    near = get_close_matches(text, known, most, 0.6)
-    return f"did you mean {listed(near, 'or')}? " if near else ""
