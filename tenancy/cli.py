@@ -29,6 +29,7 @@ class Day(click.ParamType[date]):
     name = "date"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """The day, or a usage error."""
         try:
             return value if isinstance(value, date) else date.fromisoformat(str(value))
         except ValueError:
@@ -41,6 +42,7 @@ class Layout(click.ParamType[dict[str, int]]):
     name = "layout"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+        """The count of each profile, or a usage error."""
         if isinstance(value, dict):
             return value
         layout: dict[str, int] = {}
@@ -50,6 +52,14 @@ class Layout(click.ParamType[dict[str, int]]):
                 self.fail(f"{part!r} is not PROFILE=N, each profile once", param, ctx)
             layout[profile] = int(count)
         return layout
+
+
+def _models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The keys of the catalogue that begin so, for completion."""
+    del ctx, param
+    from tenancy.model.gpus import CATALOGUE
+
+    return [name for name in CATALOGUE if name.lower().startswith(incomplete.lower())]
 
 
 _ORG = click.argument("org", required=False, type=click.Path(path_type=Path))
@@ -102,7 +112,10 @@ def main() -> None:
 @_STRICT
 @_TODAY
 def validate(org: Path | None, format_: str, strict: bool, today: date) -> int:
-    """Check the organization and write nothing."""
+    """Check the organization and write nothing.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above.
+    """
     from tenancy.commands import validate as command
 
     return command.validate(org, format_=format_, strict=strict, today=today)
@@ -120,7 +133,8 @@ def validate(org: Path | None, format_: str, strict: bool, today: date) -> int:
 def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, format_: str, strict: bool) -> int:
     """Check the organization and write the objects of every cluster.
 
-    Only files that out/tenancy.lock lists are ever replaced or removed; a file edited by hand is an error.
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. Only files that
+    out/tenancy.lock lists are ever replaced or removed; a file edited by hand is an error.
     """
     if cache:
         from tenancy.commands import unchanged
@@ -133,7 +147,7 @@ def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, forma
     return command.compile_(org, out, check=check, format_=format_, strict=strict)
 
 
-@main.command(epilog="Example: tenancy diff org --exit-code")
+@main.command(short_help="Show what `compile` would change.", epilog="Example: tenancy diff org --exit-code")
 @_ORG
 @_OUT
 @click.option("--against", type=click.Choice(("out",)), default="out", help="What to compare with: the output folder.")
@@ -144,14 +158,20 @@ def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, forma
 def diff(
     org: Path | None, out: Path | None, against: str, format_: str, objects: bool, exit_code: bool, today: date
 ) -> int:
-    """Show what `compile` would change: in promises, namespaces, access and cost, then in objects."""
+    """Show what `compile` would change: in promises, namespaces, access and cost, then in objects.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above.
+    """
     from tenancy.commands import diff as command
 
     del against, format_  # one choice each so far
     return command.diff(org, out, objects=objects, exit_code=exit_code, today=today)
 
 
-@main.command(epilog="Example: tenancy schema organization > organization.schema.json")
+@main.command(
+    short_help="Print the JSON Schema of the language, for editors.",
+    epilog="Example: tenancy schema organization > organization.schema.json",
+)
 @click.argument("name", type=click.Choice(("organization", "departments")), default="organization")
 def schema(name: str) -> int:
     """Print the JSON Schema of org.yaml, or of the files under departments/, for editors."""
@@ -162,7 +182,7 @@ def schema(name: str) -> int:
 
 
 @main.command(epilog="Example: tenancy gpus H100-SXM-80GB --fit 3g.40gb=1,2g.20gb=1,1g.10gb=2")
-@click.argument("model", required=False)
+@click.argument("model", required=False, shell_complete=_models)
 @click.option("--fit", type=Layout(), metavar="PROFILE=N,…", help="Draw this MIG layout of one GPU, or say why not.")
 def gpus(model: str | None, fit: dict[str, int] | None) -> int:
     """Show the GPU catalogue, or the MIG profiles of one MODEL."""

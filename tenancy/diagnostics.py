@@ -69,10 +69,12 @@ class Diagnostic:
 
     @property
     def code(self) -> str:
+        """The stable name of the rule."""
         return self.rule.code
 
     @property
     def severity(self) -> Severity:
+        """How much the rule weighs."""
         return self.rule.severity
 
     @property
@@ -92,4 +94,5 @@ def _position(diagnostic: Diagnostic) -> tuple[str, int, int, str, str]:
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether one of them stops the compilation."""
     return any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)

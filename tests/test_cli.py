@@ -66,6 +66,25 @@ def test_usage_is_status_2(project: Path) -> None:
     assert _tenancy("gpus", "H101", cwd=project).returncode == 2
 
 
+@pytest.mark.parametrize("out", ["org", "org/templates/x", "org/../org/departments"])
+def test_output_among_the_input_is_status_2(out: str, project: Path) -> None:
+    """What is written would be read as part of the organization the next time; nothing is."""
+    before = sorted(project.rglob("*"))
+    assert _tenancy("compile", "-o", out, cwd=project).returncode == 2
+    assert sorted(project.rglob("*")) == before
+
+
+def test_models_are_completed(project: Path) -> None:
+    """`tenancy gpus h2` offers the boards that begin so, in whatever case."""
+    words = {"_TENANCY_COMPLETE": "bash_complete", "COMP_WORDS": "tenancy gpus h20", "COMP_CWORD": "2"}
+    done = _tenancy(cwd=project, **words)
+    assert [line.removeprefix("plain,") for line in done.stdout.splitlines()] == [
+        "H20-96GB",
+        "H200-SXM-141GB",
+        "H200-NVL-141GB",
+    ]
+
+
 def test_could_not_check_is_status_3(tmp_path: Path) -> None:
     """A missing organization is never clean."""
     done = _tenancy("validate", "nowhere", cwd=tmp_path)

@@ -74,6 +74,12 @@ def test_one_run_finds_faults_of_every_stage(path: Path) -> None:
     assert codes == ["quota-above-parent", "yaml-duplicate-key", "unknown-key"]
 
 
+def test_a_misspelt_key_for_the_units_is_one_finding(path: Path) -> None:
+    """Units that could not be read leave no pool unused: the misspelt key says it all."""
+    path.write_text(ORG.replace("    teams:\n", "    team:\n"))
+    assert [found.code for found in examine(path).diagnostics] == ["unknown-key"]
+
+
 def test_compiling_does_not_look_at_the_calendar(path: Path) -> None:
     """Without a day nothing is expired, so that the output depends on the input alone."""
     path.write_text(ORG.replace("      vision:\n", "      vision:\n        expires: 2020-01-01\n"))

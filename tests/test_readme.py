@@ -27,7 +27,8 @@ def _steps(text: str) -> list[tuple[str, list[str]]]:
 
 def test_the_tour_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """A line of `…` stands for any lines."""
-    shutil.copytree(ROOT / "org", tmp_path / "org")
+    for folder in ("org", "out"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     steps = _steps((ROOT / "README.md").read_text(encoding="utf-8"))
     assert len(steps) > 4

@@ -73,3 +73,22 @@ def test_modules_and_functions_are_small(path: Path) -> None:
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     long = [node.name for node in functions if (node.end_lineno or node.lineno) - node.lineno >= 60]
     assert long == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_public_says_what_holds(path: Path) -> None:
+    """Every module that is not empty, and every class, function and method without an underscore, has a docstring."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    public = [node for node in _definitions(tree) if not node.name.startswith("_")]
+    missing = [node.name for node in public if not ast.get_docstring(node)]
+    assert missing == []
+    assert ast.get_docstring(tree) or not tree.body
+
+
+def _definitions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.ClassDef | ast.FunctionDef]:
+    """The classes and functions of a module, with the methods of its public classes."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from _definitions(node)

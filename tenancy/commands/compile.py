@@ -36,7 +36,8 @@ def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, s
 
 
 def _compiled(path: Path, format_: str, *, strict: bool) -> tuple[Status, dict[str, str] | None, bool]:
-    """The files, if the organization may be compiled, and whether there was nothing to say about it.
+    """The files, if the organization may be compiled, and whether that may be remembered: there was nothing to say
+    about it, and a stamp would notice a change of any file that was read.
 
     The organization is let go here: with thousands of teams it is as large as its output.
     """
@@ -46,8 +47,9 @@ def _compiled(path: Path, format_: str, *, strict: bool) -> tuple[Status, dict[s
     if result is not Status.CLEAN or found.org is None:
         return result, None, False
     org, custom, silent = found.org, found.custom, not found.diagnostics and not found.silenced
+    read = [file.name for file in found.sources.files] if found.sources is not None else []
     del found
-    return result, generate(org, custom), silent
+    return result, generate(org, custom), silent and stamp.covers(path, read)
 
 
 def _write(root: Path, files: dict[str, str], surveyed: Survey, format_: str) -> Status:

@@ -37,20 +37,24 @@ class Balance:
 
     @property
     def spare(self) -> int | None:
+        """What is installed and kept out of budgets."""
         if self.installed is None or self.usable_after is None:
             return None
         return self.installed - self.usable_after
 
     @property
     def free_before(self) -> int | None:
+        """What no department had."""
         return None if self.usable_before is None else self.usable_before - self.promised_before
 
     @property
     def free_after(self) -> int | None:
+        """What no department has."""
         return None if self.usable_after is None else self.usable_after - self.promised_after
 
     @property
     def changed(self) -> bool:
+        """Whether a promise or what may be promised differs."""
         return (self.usable_before, self.promised_before) != (self.usable_after, self.promised_after)
 
 
@@ -97,7 +101,7 @@ def _balances(cluster: str, old: Side, new: Side, flavors: Mapping[str, Hardware
                 cluster=cluster,
                 flavor=flavor,
                 resource=resource,
-                installed=_installed(hardware, resource) if hardware and hardware.cluster == cluster else None,
+                installed=hardware.installed.get(resource, 0) if hardware and hardware.cluster == cluster else None,
                 usable_before=_usable(old, flavor, resource),
                 usable_after=_usable(new, flavor, resource),
                 promised_before=_promised(old, flavor, resource),
@@ -113,21 +117,6 @@ def _usable(side: Side, flavor: str, resource: str) -> int | None:
 def _promised(side: Side, flavor: str, resource: str) -> int:
     found = (unit.quotas.get(flavor, {}).get(resource) for unit in side.top)
     return sum(quota.quota for quota in found if quota is not None)
-
-
-def _installed(flavor: Hardware, resource: str) -> int:
-    """All nodes, less what their DaemonSets take."""
-    if flavor.gpu is None:
-        return flavor.nodes * flavor.node.get(resource, 0)
-    total = 0
-    for layout in flavor.layouts:
-        devices = layout.gpus * layout.nodes
-        if not layout.profiles and resource == flavor.gpu.resource:
-            total += devices
-        for profile, count in layout.profiles.items():
-            if profile in flavor.gpu.profiles and flavor.gpu.profiles[profile].resource == resource:
-                total += devices * count
-    return total
 
 
 def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware]) -> Fraction:

@@ -110,6 +110,7 @@ class Side:
 
     @property
     def root(self) -> UnitReading | None:
+        """The organization itself, where the side has it."""
         return self.units.get("")
 
     @property

@@ -11,7 +11,7 @@ from typing import Final
 from tenancy.model.hardware import CPU
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import human
-from tenancy.output.balance import HOURS, Balance, Cost
+from tenancy.output.balance import HOURS, Balance
 from tenancy.output.comparison import Comparison
 from tenancy.output.effects import NOTHING, AccessChange, NamespaceChange, QuotaChange, SettingChange, UnitChange
 from tenancy.output.plan_objects import object_lines, plural
@@ -47,7 +47,7 @@ def text(comparison: Comparison, *, colour: bool = False, width: int = 100, obje
         ("Namespaces created", _namespaces(comparison, added=True)),
         ("Access gained", _access(comparison, gained=True)),
         ("Balance per flavor", _balances(comparison)),
-        (_COST, _costs(comparison.costs)),
+        (_COST, _costs(comparison)),
         ("Objects", object_lines(comparison) if objects else []),
     ]
     blocks = [_block(title, lines) for title, lines in sections if lines]
@@ -190,12 +190,13 @@ def _balance(balance: Balance, comparison: Comparison) -> list[str]:
     ]
 
 
-def _costs(costs: Sequence[Cost]) -> list[str]:
+def _costs(comparison: Comparison) -> list[str]:
     """The departments whose cost changes, and the total of all where any does."""
-    changed = [cost for cost in costs if cost.before != cost.after]
-    rows = [[cost.unit, _money(cost.before, cost.after)] for cost in changed]
-    total = [sum((each.before for each in costs), Fraction(0)), sum((each.after for each in costs), Fraction(0))]
-    return [f"    {line}" for line in aligned([*rows, ["total", _money(*total)]])] if changed else []
+    changed = [cost for cost in comparison.costs if cost.before != cost.after]
+    rows = [[_placed(cost.cluster, cost.unit, comparison), _money(cost.before, cost.after)] for cost in changed]
+    before = sum((cost.before for cost in comparison.costs), Fraction(0))
+    after = sum((cost.after for cost in comparison.costs), Fraction(0))
+    return [f"    {line}" for line in aligned([*rows, ["total", _money(before, after)]])] if changed else []
 
 
 def _money(before: Fraction, after: Fraction) -> str:

@@ -19,7 +19,7 @@ class Mark(StrEnum):
     """How much a procedure weighs."""
 
     REPLACEMENT = "replacement needed"
-    """The API server refuses the update, and Argo CD stops before all later waves (verified-argocd.md section 6)."""
+    """The API server refuses the update, and Argo CD stops before all later waves (run on 3.2.11)."""
     RESTART = "restart needed"
     WARNING = "warning"
 
@@ -59,7 +59,7 @@ IMMUTABLE: Final = (
         "The API server refuses to change labels, tolerations and topology of a flavor that has a topology.",
         _FLAVOR,
         once_set="topologyName",
-    ),  # verified-kueue-019.md S6
+    ),  # Run on Kueue 0.19.2.
     _Immutable("Topology", ("spec.levels",), "The API server refuses to change the levels of a topology.", _FLAVOR),
     _Immutable(
         "LocalQueue",
@@ -67,7 +67,7 @@ IMMUTABLE: Final = (
         "The API server refuses to move a queue of a namespace to another unit.",
         "Delete the LocalQueue by hand once its jobs are done or can wait (pending ones are lost from the queue), and "
         "let the sync make it again.",
-    ),  # verified-kueue.md section 5
+    ),  # Run on Kueue 0.17.0.
     *(
         _Immutable(
             kind,
@@ -76,13 +76,13 @@ IMMUTABLE: Final = (
             "Delete the binding by hand and let the sync make it again; its subjects are without access in between.",
         )
         for kind in ("RoleBinding", "ClusterRoleBinding")
-    ),  # gitops-and-tenancy.md
+    ),  # Validation of rbac.authorization.k8s.io/v1.
     _Immutable(
         "PriorityClass",
         ("value",),
         "The API server refuses to change the value of a priority class.",
         "Write the priority under a new name.",
-    ),  # gitops-and-tenancy.md
+    ),  # Validation of scheduling.k8s.io/v1.
 )
 """Updates that need a replacement."""
 
@@ -139,14 +139,14 @@ def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
 def _undrained(effects: Effects) -> Iterator[Procedure]:
     """A queue that goes stays until its last workload ends, but its namespaces go with what runs in them."""
     destroyed = [f"{change.unit}/" for change in effects.namespaces if not change.added]
-    removed = [
+    removed = dict.fromkeys(
         change.unit
         for change in effects.units
         if not change.added
         and change.state != "draining"
         and not change.inner
         and any(unit.startswith(f"{change.unit}/") for unit in destroyed)
-    ]
+    )
     if removed:
         yield Procedure(
             mark=Mark.WARNING,
@@ -157,7 +157,7 @@ def _undrained(effects: Effects) -> Iterator[Procedure]:
 
 
 def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]:
-    """verified-argocd.md, surprise 9: what still runs on a removed flavor is on no book, so it is handed out twice."""
+    """What still runs on a removed flavor is on no book, so it is handed out twice (run on Kueue 0.19.2)."""
     removed = [
         named(change.identity)
         for change in changes
@@ -173,7 +173,7 @@ def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]
 
 
 def _cuts(effects: Effects) -> Iterator[Procedure]:
-    """kueue.md: a quota cut below what is used leaves the usage as it is."""
+    """A quota cut below what is used leaves the usage as it is: Kueue evicts for other workloads only."""
     cut = sorted({change.unit for change in effects.quotas if change.before and change.after and _lower(change)})
     if cut:
         yield Procedure(

@@ -16,7 +16,7 @@ from tenancy.plan.values import ClusterPlan
 GATES: Final[Mapping[str, Mapping[str, bool]]] = {
     "0.19": {"UnadmittedWorkloadsExplicitStatus": True, "UnadmittedWorkloadsObservability": True},
 }
-"""Feature gates by Kueue minor: in 0.19 these two give every pending job a reason (verified-kueue-019.md S5). A gate
+"""Feature gates by Kueue minor: in 0.19 these two give every pending job a reason (run on 0.19.2). A gate
 that a version does not know stops its manager, so each minor has its own list."""
 
 

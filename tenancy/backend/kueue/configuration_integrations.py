@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tenancy.backend.kueue.configuration_start import Start
-from tenancy.backend.kueue.configuration_values import duplicates, is_label_key, is_label_value, value_at
+from tenancy.backend.kueue.configuration_values import duplicates, value_at
+from tenancy.model.syntax import is_label_key, is_label_value
 
 FRAMEWORKS = {
     "batch/job": "Job.v1.batch",

@@ -6,13 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tenancy.backend.kueue.configuration_values import (
-    duplicates,
-    is_dns_label,
-    is_dns_subdomain,
-    is_label_key,
-    value_at,
-)
+from tenancy.backend.kueue.configuration_values import duplicates, value_at
+from tenancy.model.syntax import is_dns_label, is_dns_subdomain, is_label_key
 
 _PATH = "resources.deviceClassMappings"
 _PARTITIONABLE = "KueueDRAIntegrationPartitionableDevices"

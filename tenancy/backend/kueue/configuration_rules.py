@@ -13,14 +13,8 @@ from typing import Any, TypeAlias
 from tenancy.backend.kueue import configuration_integrations as integrations
 from tenancy.backend.kueue import configuration_resources as resources
 from tenancy.backend.kueue.configuration_start import Start, gate_dependencies, known_gates
-from tenancy.backend.kueue.configuration_values import (
-    duplicates,
-    is_dns_label,
-    is_dns_subdomain,
-    is_label_key,
-    nanoseconds,
-    value_at,
-)
+from tenancy.backend.kueue.configuration_values import duplicates, nanoseconds, value_at
+from tenancy.model.syntax import is_dns_label, is_dns_subdomain, is_label_key
 
 STRATEGIES = (
     ("LessThanOrEqualToFinalShare",),

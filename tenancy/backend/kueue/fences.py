@@ -1,7 +1,7 @@
 """Admission policies that keep the promise of a fence: jobs without GPUs stay off GPU nodes, and GPU jobs get there.
 
 A fenced ResourceFlavor has a taint that it does not tolerate for its jobs. That needs two policies. A job that writes
-the toleration itself would be admitted there (run: verified-kueue-019.md S10), so the toleration is allowed only to
+the toleration itself would be admitted there (run on 0.19.2), so the toleration is allowed only to
 pods that ask for the flavor's GPUs. And a GPU job must carry the toleration, so from Kubernetes 1.36 on it is given to
 jobs that carry none.
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import changed, mutates, mutating, pods, shown, templates, validating
+from tenancy.backend.shared.admission import changed, mutates, mutating, pods, templates, validating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.model.hardware import Hardware, Taint, tolerated
 from tenancy.plan.values import ClusterPlan
@@ -45,7 +45,7 @@ def fences(plan: ClusterPlan) -> Iterator[Object]:
 
 
 def _fences(plan: ClusterPlan) -> list[Fence]:
-    """The fences by taint. Kueue and the scheduler ignore PreferNoSchedule, which keeps nobody out."""
+    """The fences by taint."""
     found: dict[Taint, list[Hardware]] = {}
     for flavor in _fenced(plan):
         for taint in _hard(flavor):
@@ -65,7 +65,7 @@ def _fenced(plan: ClusterPlan) -> list[Hardware]:
 
 
 def _hard(flavor: Hardware) -> list[Taint]:
-    return [taint for taint in flavor.taints if taint.effect != "PreferNoSchedule"]
+    return [taint for taint in flavor.taints if taint.keeps_out]
 
 
 def _injected(plan: ClusterPlan, taint: Taint) -> bool:
@@ -86,7 +86,7 @@ _NODE_NAME: Final = (
 
 
 def _only_with_gpus(fence: Fence) -> tuple[str, str]:
-    taint = shown(fence.taint)
+    taint = fence.taint.text
     expression = (
         "!variables.changed || variables.pods.all(pod,\n"
         f"  !({text(taint)} in pod.tolerates) || {_offers(fence.resources)})"
@@ -123,7 +123,7 @@ def _offers(resources: Iterable[str]) -> str:
 
 def _admits(flavor: Hardware) -> str:
     """CEL: whether the pod gets past every taint of a flavor that offers the GPUs that it asks for."""
-    return " && ".join([_offers(flavor.mains), *(f"{text(shown(taint))} in pod.tolerates" for taint in _hard(flavor))])
+    return " && ".join([_offers(flavor.mains), *(f"{text(taint.text)} in pod.tolerates" for taint in _hard(flavor))])
 
 
 def _missing(fence: Fence) -> str:
@@ -134,4 +134,4 @@ def _missing(fence: Fence) -> str:
     taint = fence.taint
     how = f'"operator": "Equal", "value": {text(taint.value)}' if taint.value else '"operator": "Exists"'
     toleration = f'{{"key": {text(taint.key)}, {how}, "effect": {text(taint.effect)}}}'
-    return f"({_offers(fence.resources)} && !({text(shown(taint))} in pod.tolerates) ?\n      [{toleration}] : [])"
+    return f"({_offers(fence.resources)} && !({text(taint.text)} in pod.tolerates) ?\n      [{toleration}] : [])"

@@ -15,7 +15,7 @@ from tenancy.plan.values import ClusterPlan
 def flavors(plan: ClusterPlan) -> Iterator[Object]:
     """Each flavor of the cluster, with a Topology of its own where placement is packed.
 
-    In one ClusterQueue all flavors have a topology or none: a mix leaves plain jobs pending (verified-kueue.md W2).
+    In one ClusterQueue all flavors have a topology or none: a mix leaves plain jobs pending (run on 0.17.0).
     """
     packed = plan.cluster.placement == "packed"
     for flavor in plan.flavors.values():
@@ -33,7 +33,7 @@ def priorities(plan: ClusterPlan) -> Iterator[Object]:
 
 def _flavor_spec(flavor: Hardware, *, packed: bool) -> dict[str, Any]:
     """A fenced flavor carries its taint and no toleration, so only pods that tolerate it land there; a lent one injects
-    the toleration (verified-kueue.md W3)."""
+    the toleration (run on 0.17.0)."""
     spec: dict[str, Any] = {"nodeLabels": dict(sorted(flavor.labels.items()))}
     if flavor.taints and flavor.fenced:
         spec["nodeTaints"] = [_taint(taint) for taint in flavor.taints]

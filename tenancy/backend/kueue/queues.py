@@ -9,14 +9,14 @@ from tenancy.backend.kueue.quotas import cohort_groups, queue_groups
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
 from tenancy.model.organization import Rules
-from tenancy.model.quantity import canonical, parse
+from tenancy.model.quantity import canonical_number
 from tenancy.plan.values import ClusterPlan, Group, Namespace, Queue
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 
 STOP: Final = {"active": "None", "held": "Hold", "draining": "HoldAndDrain"}
 """State of a unit to stopPolicy. It acts on the ClusterQueue: stopping a LocalQueue called `default` would let jobs
-without a label start outside the queue (kueue.md 3.7)."""
+without a label start outside the queue (docs/kueue.md)."""
 
 QUEUEING: Final = {"best-effort": "BestEffortFIFO", "strict": "StrictFIFO"}
 RECLAIM: Final = {"any": "Any", "lower-priority": "LowerPriority", "never": "Never"}
@@ -82,5 +82,5 @@ def _selector(namespaces: tuple[str, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _weight(weight: float) -> str:
-    """A weight in the canonical spelling of a quantity, thousandths at the finest."""
-    return canonical(parse(weight, "cpu"), "cpu")
+    """A weight in the canonical spelling of a quantity."""
+    return canonical_number(weight)

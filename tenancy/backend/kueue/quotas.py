@@ -1,4 +1,4 @@
-"""The promises of a unit as quotas of Kueue's tree (the arithmetic is kueue.md 3.1, run to the GPU).
+"""The promises of a unit as quotas of Kueue's tree (docs/kueue.md, run to the GPU).
 
 A Cohort's own quota adds to its children's, so an inner unit carries only what it does not hand on. Every flavor has
 every resource of the group, "0" where it has none: an absent limit would mean unlimited.

@@ -2,7 +2,7 @@
 
 A plan compares what stands in out/ with what would be written; both sides are read here, so that they cannot disagree
 about what an object means. A Cohort's own quota adds to its children's, and both limits are relative to the sum:
-reserved = quota - lendingLimit, limit = quota + borrowingLimit (kueue.md 3.1).
+reserved = quota - lendingLimit, limit = quota + borrowingLimit (docs/kueue.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tenancy.backend.kueue.queues import BORROWING_PREEMPTION, PREEMPTION, QUEUE
 from tenancy.backend.manifest import Object
 from tenancy.backend.reading import UnitReading
 from tenancy.model.organization import Quota
-from tenancy.model.quantity import human, parse
+from tenancy.model.quantity import number, parse
 
 _UNIT: Final = "/unit"
 """How the annotation with a unit's title ends; the domain before it is the organization's choice."""
@@ -61,7 +61,7 @@ def _reading(obj: Object, total: dict[str, dict[str, int]], inner: set[str]) -> 
 
 def _weight(quantity: str) -> str:
     """As the language writes it: `2.5`, not `2500m`."""
-    return human(parse(quantity, "cpu"), "cpu").partition(" ")[0]
+    return f"{float(number(quantity)):.15g}"
 
 
 def _title(obj: Object) -> str:

@@ -102,15 +102,10 @@ def pods(resources: Iterable[str], taints: Iterable[Taint]) -> dict[str, str]:
     return {"resources": texts(resources), "taints": _taints(taints), "pods": _PODS}
 
 
-def shown(taint: Taint) -> str:
-    """A taint as people write it: `key=value:Effect`, or `key:Effect` without a value."""
-    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
-
-
 def _taints(taints: Iterable[Taint]) -> str:
     """A CEL list of maps from text to text."""
     entries = [
-        f'{{"taint": {text(shown(each))}, "key": {text(each.key)}, '
+        f'{{"taint": {text(each.text)}, "key": {text(each.key)}, '
         f'"value": {text(each.value)}, "effect": {text(each.effect)}}}'
         for each in taints
     ]

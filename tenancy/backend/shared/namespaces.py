@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tenancy.backend.manifest import Object
+from tenancy.backend.shared.frameworks import FRAMEWORKS
 from tenancy.backend.shared.metadata import obj
 from tenancy.model.quantity import canonical
 from tenancy.plan.values import ClusterPlan, Namespace
 
 _STORAGE = ".storageclass.storage.k8s.io/requests.storage"
+_WORK = {
+    "count/serviceaccounts": 100,
+    **{
+        f"count/{resource}.{framework.group}": 1000
+        for framework in FRAMEWORKS
+        for resource in framework.resources
+        if framework.group and "/" not in resource
+    },
+}
+"""Every kind that the roles let tenants create and that plan does not count: without a bound each would let one tenant
+fill the API server's store. A count of a kind that the cluster does not have yet changes nothing (run, 1.36)."""
 
 
 def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
@@ -36,7 +48,7 @@ def limits(namespace: Namespace) -> Iterator[Object]:
     The quota has no compute numbers: they would refuse the pods of a workload that the queue has admitted. The range
     has default requests only: default limits would refuse every container that asks for more and sets none.
     """
-    hard = {key: canonical(count, key) for key, count in namespace.objects.items()}
+    hard = {key: canonical(count, key) for key, count in {**_WORK, **namespace.objects}.items()}
     hard |= {name + _STORAGE: canonical(count, "memory") for name, count in namespace.storage.items()}
     requests = {name: canonical(count, name) for name, count in namespace.container.items()}
     yield obj(

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 
 from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.whole_nodes import whole_nodes
-from tenancy.backend.shared.admission import shown
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.frameworks import FRAMEWORKS
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates
-from tenancy.model.hardware import Taint
 from tenancy.pipeline import examine
 from tenancy.plan import plan
 from tests.backend.kueue.policy_requests import BEFORE_136, REQUESTS
@@ -233,12 +231,6 @@ def test_a_hostile_taint_stays_inside_its_literal(tmp_path: Path) -> None:
     fence = _expressions(found["ValidatingAdmissionPolicy", "tenancy-fenced-flavors"])
     assert text(f"{evil}:NoSchedule") in fence
     assert "true" not in re.sub(r'"([^"\\]|\\.)*"', "", fence)
-
-
-def test_a_taint_is_shown_as_people_write_it() -> None:
-    """The same text that org.yaml has."""
-    assert shown(Taint("a/b", "", "NoSchedule")) == "a/b:NoSchedule"
-    assert shown(Taint("a/b", "c", "NoExecute")) == "a/b=c:NoExecute"
 
 
 def test_every_kind_of_work_has_its_pod_templates_or_a_reason() -> None:

@@ -32,7 +32,7 @@ departments:
         weight: 2.5
         budget: {h100: {reserved: 3, quota: 10}}
         teams:
-          c: {state: draining, budget: {h100: {reserved: 1, quota: 4, limit: 5}}}
+          c: {weight: 0.3333, state: draining, budget: {h100: {reserved: 1, quota: 4, limit: 5}}}
           d:
             state: held
             budget: {h100: 6}

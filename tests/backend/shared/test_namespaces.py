@@ -65,6 +65,13 @@ def test_storage_of_a_team_is_divided_among_its_namespaces() -> None:
     assert quotas == {"research-vision-a": "4Ti", "research-vision-b": "3Ti", "research-vision-c": "3Ti"}
 
 
+def test_a_little_storage_is_divided_too() -> None:
+    """Less than a GiB for each namespace is not nothing for all of them."""
+    team = {"storage": {"fast": "2Gi"}, "projects": {"a": {}, "b": {}, "c": {}}}
+    key = "fast.storageclass.storage.k8s.io/requests.storage"
+    assert {obj["spec"]["hard"][key] for obj in objects(planned(team), "ResourceQuota")} == {"682Mi"}
+
+
 def test_containers_get_default_requests_and_no_default_limits() -> None:
     """Default limits would refuse every container that asks for more and sets none."""
     (limit,) = one(planned(), "LimitRange")["spec"]["limits"]

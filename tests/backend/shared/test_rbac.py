@@ -133,3 +133,16 @@ def test_platform_staff_is_bound_once_for_the_cluster() -> None:
     """Only where the organization names somebody."""
     cluster = planned(access={"admins": ["group:platform"], "auditors": []})
     assert [obj["metadata"]["name"] for obj in objects(cluster, "ClusterRoleBinding")] == ["tenancy-platform-admin"]
+
+
+def test_every_kind_that_a_team_may_create_is_counted() -> None:
+    """A kind without a bound would let one tenant fill the API server's store for all."""
+    hard = one(planned(), "ResourceQuota")["spec"]["hard"]
+    created = {
+        (group, resource)
+        for role in ("admin", "member", "viewer")
+        for group, resource, verb in _allowed(role)
+        if verb == "create" and "/" not in resource
+    }
+    names = {(resource, f"count/{resource}.{group}".removesuffix(".")) for group, resource in created}
+    assert [count for bare, count in sorted(names) if not hard.keys() & {bare, count}] == []
