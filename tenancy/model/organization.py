@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tenancy.diagnostics import KeyPath
 from tenancy.model.document import BudgetEntry, Department, Organization, Policy, Project, Team, Unit
@@ -125,6 +125,15 @@ class Node:
         while node is not None and node.parent is not None:
             yield node
             node = node.parent
+
+    def chain(self) -> list[Node]:
+        """The units from the top department down to this one, both included."""
+        return [self, *self.ancestors()][::-1]
+
+    def inherited(self, key: Literal["owner", "cost_center"]) -> str:
+        """What the nearest unit that says it says, from this one upwards; empty where none does."""
+        documents = (unit.document for unit in (self, *self.ancestors()))
+        return next((text for each in documents if each is not None and (text := getattr(each, key))), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,8 +109,13 @@ def _replacements(changes: list[Change], named: Names) -> Iterator[Procedure]:
             for change in changes
             if isinstance(change, Update) and change.identity.kind == rule.kind and _touches(change, rule)
         ]
-        if refused:
-            yield Procedure(mark=Mark.REPLACEMENT, subjects=tuple(refused), happens=rule.happens, do=rule.do)
+        yield from _about(Mark.REPLACEMENT, refused, rule.happens, rule.do)
+
+
+def _about(mark: Mark, subjects: Iterable[str], happens: str, do: str) -> Iterator[Procedure]:
+    """The procedure of these subjects; none without a subject."""
+    if named := tuple(subjects):
+        yield Procedure(mark=mark, subjects=named, happens=happens, do=do)
 
 
 def _touches(update: Update, rule: _Immutable) -> bool:
@@ -127,13 +132,12 @@ def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
         for change in changes
         if isinstance(change, Update) and not change.identity.kind and change.identity.name.endswith("-values.yaml")
     ]
-    if changed:
-        yield Procedure(
-            mark=Mark.RESTART,
-            subjects=tuple(changed),
-            happens="The configuration of the manager changes, which no sync applies.",
-            do="The manager must be restarted: upgrade the Helm release with the new values after the merge.",
-        )
+    return _about(
+        Mark.RESTART,
+        changed,
+        "The configuration of the manager changes, which no sync applies.",
+        "The manager must be restarted: upgrade the Helm release with the new values after the merge.",
+    )
 
 
 def _undrained(effects: Effects) -> Iterator[Procedure]:
@@ -147,13 +151,12 @@ def _undrained(effects: Effects) -> Iterator[Procedure]:
         and not change.inner
         and any(unit.startswith(f"{change.unit}/") for unit in destroyed)
     )
-    if removed:
-        yield Procedure(
-            mark=Mark.WARNING,
-            subjects=tuple(removed),
-            happens="Removed without draining: jobs that run there are killed with their namespaces.",
-            do="Merge `state: draining` first, wait until nothing runs, then remove the unit.",
-        )
+    return _about(
+        Mark.WARNING,
+        removed,
+        "Removed without draining: jobs that run there are killed with their namespaces.",
+        "Merge `state: draining` first, wait until nothing runs, then remove the unit.",
+    )
 
 
 def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]:
@@ -163,25 +166,23 @@ def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]
         for change in changes
         if isinstance(change, Delete) and change.identity.kind == "ResourceFlavor"
     ]
-    if removed:
-        yield Procedure(
-            mark=Mark.WARNING,
-            subjects=tuple(removed),
-            happens="What still runs on a removed flavor is no longer counted by any queue.",
-            do="Drain the flavor before the merge: no quota and no running jobs on it.",
-        )
+    return _about(
+        Mark.WARNING,
+        removed,
+        "What still runs on a removed flavor is no longer counted by any queue.",
+        "Drain the flavor before the merge: no quota and no running jobs on it.",
+    )
 
 
 def _cuts(effects: Effects) -> Iterator[Procedure]:
     """A quota cut below what is used leaves the usage as it is: Kueue evicts for other workloads only."""
     cut = sorted({change.unit for change in effects.quotas if change.before and change.after and _lower(change)})
-    if cut:
-        yield Procedure(
-            mark=Mark.WARNING,
-            subjects=tuple(cut),
-            happens="A lower quota or limit evicts nobody: what runs goes on until it ends or its owner reclaims it.",
-            do="To free the devices now, merge `state: draining` for the unit, then `active` again.",
-        )
+    return _about(
+        Mark.WARNING,
+        cut,
+        "A lower quota or limit evicts nobody: what runs goes on until it ends or its owner reclaims it.",
+        "To free the devices now, merge `state: draining` for the unit, then `active` again.",
+    )
 
 
 def _lower(change: QuotaChange) -> bool:

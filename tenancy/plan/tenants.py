@@ -49,11 +49,6 @@ def tenant_namespaces(org: Org, cluster: str, flavors: Mapping[str, Hardware]) -
                 yield _namespace(org, team, node, name, names, {**shared, **_storage(node, team)}, flavors)
 
 
-def lineage(node: Node) -> list[Unit]:
-    """What the organization says of the unit and of every unit above it, from the top down."""
-    return [unit.document for unit in (*reversed(list(node.ancestors())), node) if unit.document is not None]
-
-
 def _namespace(
     org: Org,
     team: Node,
@@ -63,7 +58,7 @@ def _namespace(
     storage: Mapping[str, int],
     flavors: Mapping[str, Hardware],
 ) -> Namespace:
-    units = lineage(node)
+    units = [unit.document for unit in node.chain() if unit.document is not None]
     queue = queue_node(node)
     return Namespace(
         name=name,
@@ -88,10 +83,10 @@ def _annotations(org: Org, node: Node, units: list[Unit]) -> dict[str, str]:
     annotations = {key: value for unit in units for key, value in unit.annotations.items()}
     if units[-1].display_name:
         annotations[f"{domain}/display-name"] = units[-1].display_name
-    for key, name in (("cost_center", "cost-center"), ("owner", "owner")):
-        values = [value for unit in units if (value := getattr(unit, key))]
-        if values:
-            annotations[f"{domain}/{name}"] = values[-1]
+    if center := node.inherited("cost_center"):
+        annotations[f"{domain}/cost-center"] = center
+    if owner := node.inherited("owner"):
+        annotations[f"{domain}/owner"] = owner
     dates = [unit.expires for unit in units if unit.expires]
     if dates:
         annotations[f"{domain}/expires"] = min(dates)

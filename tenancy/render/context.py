@@ -69,7 +69,7 @@ def _whole(org: Org, plan: ClusterPlan, level: str) -> Target:
 def _target(org: Org, plan: ClusterPlan, node: Node, queues: Mapping[str, Queue], views: Mapping[str, _View]) -> Target:
     labels = unit_labels(org, node)
     context = _common(org, plan, labels, _budget(node, plan, queues))
-    for unit in (*reversed(list(node.ancestors())), node):
+    for unit in node.chain():
         context[unit.kind] = views[unit.kind](unit)
     if node.kind == "department":
         context["teams"] = _units(_below(node), "team", plan, _team)
@@ -120,14 +120,13 @@ def _below(node: Node) -> Iterator[Node]:
 
 def _unit(node: Node) -> dict[str, Any]:
     """What every unit has; a cost centre and an owner come from the nearest unit that says one."""
-    lineage = [unit.document for unit in (node, *node.ancestors()) if unit.document is not None]
     return {
         "name": node.name,
         "path": node.title,
         "queue": queue_node(node).queue if node.kind == "project" else node.queue,
         "displayName": (node.document.display_name if node.document else None) or node.name,
-        "costCenter": next((unit.cost_center for unit in lineage if unit.cost_center), ""),
-        "owner": next((unit.owner for unit in lineage if unit.owner), ""),
+        "costCenter": node.inherited("cost_center"),
+        "owner": node.inherited("owner"),
     }
 
 
