@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compile check test lint types format golden docs schemas kubeconform bench wheel clean
+.PHONY: help setup compile check test test-cluster lint types format golden docs schemas kubeconform bench wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ check: $(READY) ## Fail if out/, the schemas of the language or the generated do
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest -n auto
+
+test-cluster: $(READY) ## Run the tests against a real control plane with Kueue, which is built first (Linux)
+	$(BIN)/python -m tests.cluster.build
+	$(BIN)/python -m pytest tests/cluster -n 4 --dist loadgroup
 
 lint: $(READY) ## Check style
 	$(BIN)/ruff check .

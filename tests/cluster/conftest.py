@@ -1,0 +1,94 @@
+"""Clusters for the tests of this folder: one at a time in each worker, kept while the next test wants the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cluster import deploy, manager, plane, versions
+from tests.cluster.build import CACHE, CannotBuild, binary, check_machine
+from tests.cluster.plane import Cluster
+
+KUBERNETES: Final = os.environ.get("TEST_BED_KUBERNETES", versions.DEFAULT_KUBERNETES)
+RUNS: Final = CACHE / "runs"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "kueue(*minors): the minors of Kueue that the tests of a module run against")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test that asks for a cluster runs once for each minor that its module names; the default is the newest."""
+    if "cluster" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("kueue")
+        minors = mark.args if mark else (versions.DEFAULT_KUEUE,)
+        metafunc.parametrize("cluster", minors, indirect=True, scope="module", ids=[f"kueue-{each}" for each in minors])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A module and a minor go to one worker, which then deploys their organization once."""
+    for item in items:
+        minor = item.callspec.params.get("cluster", "") if hasattr(item, "callspec") else ""
+        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}@{minor}"))
+
+
+@dataclass(slots=True)
+class Beds:
+    """The cluster of this worker, if there is one."""
+
+    folder: Path
+    running: list[Cluster] = field(default_factory=list)
+    started: int = 0
+
+    def cluster(self, kueue: str) -> Cluster:
+        """A cluster with this Kueue and nothing of ours on it."""
+        if self.running and self.running[0].kueue != kueue:
+            self.stop(keep_logs=False)
+        if not self.running:
+            self.started += 1
+            self.running.append(plane.start(self.folder / str(self.started), KUBERNETES))
+            manager.install(self.running[0], kueue)
+        return self.running[0]
+
+    def stop(self, *, keep_logs: bool) -> None:
+        """End what runs."""
+        while self.running:
+            self.running.pop().stop(keep_logs=keep_logs)
+
+
+@pytest.fixture(scope="session")
+def means() -> None:
+    """Whether this machine can run a control plane: a skip where it cannot, a failure where CI insists."""
+    try:
+        check_machine()
+        missing = [part.name for part in versions.parts(KUBERNETES) if not binary(part).exists()]
+        if missing:
+            raise CannotBuild(f"not built: {', '.join(missing)}; `make test-cluster` builds them")
+    except CannotBuild as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no test bed: {error}")
+
+
+@pytest.fixture(scope="session")
+def beds(means: None, request: pytest.FixtureRequest) -> Iterator[Beds]:  # noqa: ARG001
+    """Ends with the session whatever happens; after a failure the logs stay."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    made = Beds(RUNS / f"{os.getpid()}-{worker}")
+    yield made
+    failed = request.session.testsfailed > 0
+    made.stop(keep_logs=failed)
+    if failed:
+        print(f"test bed: logs are kept in {made.folder}", file=sys.stderr)
+
+
+@pytest.fixture(scope="module")
+def cluster(beds: Beds, request: pytest.FixtureRequest) -> Cluster:
+    """A real control plane with Kueue, for the tests of one module."""
+    found = beds.cluster(request.param)
+    deploy.withdraw(found)
+    return found

@@ -1,0 +1,226 @@
+"""What Argo CD does with `out/`: compile, apply in waves, prune. And what Kueue then says of the queues."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import yaml
+
+from tenancy.backend import BACKENDS
+from tenancy.model.organization import Org
+from tenancy.pipeline import Custom
+from tenancy.plan import plan
+from tenancy.plan.values import ClusterPlan
+from tenancy.render.conform import checker
+from tenancy.render.files import render
+from tests.cluster import manager
+from tests.cluster.client import Object, Refused, condition
+from tests.cluster.plane import Cluster, until
+
+WAVE: Final = "argocd.argoproj.io/sync-wave"
+MANAGED: Final = "app.kubernetes.io/managed-by"
+VALUES: Final = "platform/kueue-values.yaml"
+KINDS: Final = (
+    *("Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "ServiceAccount", "ConfigMap"),
+    *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+)
+"""The order of kinds within a wave, as Argo CD has it; all others come after these, by name."""
+KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
+CLUSTER_WIDE: Final = (
+    *(
+        f"/apis/admissionregistration.k8s.io/v1/{kind}policybindings"
+        for kind in ("validatingadmission", "mutatingadmission")
+    ),
+    *(f"/apis/admissionregistration.k8s.io/v1/{kind}policies" for kind in ("validatingadmission", "mutatingadmission")),
+    *(f"{KUEUE}/{kind}" for kind in ("clusterqueues", "cohorts", "resourceflavors", "topologies")),
+    f"{KUEUE}/workloadpriorityclasses",
+    *(f"/apis/rbac.authorization.k8s.io/v1/{kind}" for kind in ("clusterrolebindings", "clusterroles")),
+)
+"""What may be ours outside namespaces, the users of a thing before the thing."""
+SERVER_SIDE: Final = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What one cluster of an organization comes to."""
+
+    plan: ClusterPlan
+    org: Org
+    objects: tuple[Object, ...]
+    configuration: dict[str, Any]
+    """Of the manager."""
+
+
+def compiled(
+    org: Org, custom: Custom | None = None, *, name: str = "", kubernetes: str = "", kueue: str = ""
+) -> Compiled:
+    """The output for one cluster (the only one, or `name`), for other versions than its own where they are given."""
+    (chosen,) = [each for each in plan(org) if name in ("", each.name)]
+    chosen = replace(chosen, kubernetes=kubernetes or chosen.kubernetes, kueue=kueue or chosen.kueue)
+    conforms = checker(kubernetes=chosen.kubernetes, kueue=chosen.kueue)
+    files = render(
+        chosen.name, BACKENDS[chosen.cluster.scheduler](chosen), conforms, (custom or {}).get(chosen.name, ())
+    )
+    values = yaml.safe_load(files.pop(f"{chosen.name}/{VALUES}"))
+    configuration = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
+    return Compiled(chosen, org, tuple(objects(files)), configuration)
+
+
+def objects(files: Mapping[str, str]) -> Iterable[Object]:
+    """Every object in the texts of `out/`; kustomizations only list the others."""
+    for text in files.values():
+        for document in yaml.load_all(text, yaml.CSafeLoader):
+            if document is not None and document["kind"] != "Kustomization":
+                yield document
+
+
+def in_waves(items: Iterable[Object]) -> list[Object]:
+    """The order in which Argo CD applies."""
+
+    def key(item: Object) -> tuple[int, int, str, str]:
+        wave = int(item["metadata"].get("annotations", {}).get(WAVE, 0))
+        kind = item["kind"]
+        rank = KINDS.index(kind) if kind in KINDS else len(KINDS)
+        return wave, rank, kind, item["metadata"]["name"]
+
+    return sorted(items, key=key)
+
+
+def apply(cluster: Cluster, items: Iterable[Object]) -> list[Object]:
+    """Apply in the given order, and answer with the objects as stored. Raises AssertionError with every refusal."""
+    stored, refusals = [], []
+    for item in items:
+        try:
+            _make_room(cluster, item)
+            stored.append(cluster.client.apply(item))
+        except Refused as refused:
+            refusals.append(f"{label(item)}: {refused}")
+    assert refusals == []
+    return stored
+
+
+def apply_until_accepted(cluster: Cluster, items: Iterable[Object], chance: random.Random, rounds: int = 5) -> int:
+    """Apply in random order, retrying what was refused as Argo CD's retries do; the rounds that it took."""
+    left = list(items)
+    for turn in range(1, rounds + 1):
+        chance.shuffle(left)
+        refused: list[Object] = []
+        for item in left:
+            try:
+                cluster.client.apply(item)
+            except Refused:
+                refused.append(item)
+        if not refused:
+            return turn
+        left = refused
+    raise AssertionError(f"after {rounds} rounds still refused: {[label(item) for item in left]}")
+
+
+def _make_room(cluster: Cluster, item: Object) -> None:
+    """A namespace of the same name may still be on its way out."""
+    if item["kind"] == "Namespace":
+        path = cluster.client.path(item)
+
+        def gone() -> bool:
+            found = cluster.client.find(path)
+            return found is None or "deletionTimestamp" not in found["metadata"]
+
+        until(gone, f"{label(item)} of an earlier test is gone")
+
+
+def deploy(cluster: Cluster, made: Compiled) -> None:
+    """The manager with its configuration, every object, every queue as its state says."""
+    manager.configure(cluster, made.configuration)
+    apply(cluster, in_waves(made.objects))
+    until(lambda: inactive(cluster, made.plan) == {}, "every queue is active", 30)
+    _admission_settled(cluster, made)
+
+
+def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
+    """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is."""
+    stopped = {queue.name for queue in plan.queues if queue.state != "active"}
+    wrong: dict[str, str] = {}
+    for kind in ("clusterqueues", "localqueues"):
+        for item in cluster.client.list(f"{KUEUE}/{kind}"):
+            name = item["metadata"]["name"] if kind == "clusterqueues" else item["spec"]["clusterQueue"]
+            found = condition(item, "Active")
+            right = found is not None and (found["status"] == "True") == (name not in stopped)
+            if not right:
+                wrong[label({**item, "kind": kind})] = (found or {}).get("message", "no condition")
+    return wrong
+
+
+def withdraw(cluster: Cluster) -> None:
+    """Remove everything that carries our label. Namespaces go on their own time: names are rarely asked for again."""
+    for namespace in cluster.client.list("/api/v1/namespaces", labelSelector=f"{MANAGED}=tenancy"):
+        clear_namespace(cluster, namespace["metadata"]["name"])
+    for path in CLUSTER_WIDE:
+        for item in cluster.client.list(path, labelSelector=f"{MANAGED}=tenancy"):
+            cluster.client.delete(f"{path}/{item['metadata']['name']}")
+    for namespace in cluster.client.list("/api/v1/namespaces", labelSelector=f"{MANAGED}=tenancy"):
+        cluster.client.delete(f"/api/v1/namespaces/{namespace['metadata']['name']}")
+    until(lambda: _left(cluster) == [], "nothing of ours is left outside namespaces", 60)
+    cluster.client.delete("/api/v1/nodes")
+    cluster.client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
+
+
+def clear_namespace(cluster: Cluster, namespace: str) -> None:
+    """End all work in a namespace."""
+    for kind in ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods"):
+        cluster.client.delete(kind.format(namespace), propagationPolicy="Background", gracePeriodSeconds="0")
+
+
+def _left(cluster: Cluster) -> list[str]:
+    kinds = [path for path in CLUSTER_WIDE if path.startswith(KUEUE)]
+    return [item["metadata"]["name"] for path in kinds for item in cluster.client.list(path)]
+
+
+def _admission_settled(cluster: Cluster, made: Compiled) -> None:
+    """The API server's admission plugins read policies from a cache; ask until the newest one is obeyed.
+
+    Kubernetes gives no status that says so: a policy acts about a second after it was applied.
+    """
+    policies = [item for item in made.objects if item["kind"].endswith("AdmissionPolicy")]
+    if policies:
+        _wait_for_policies(cluster, made.plan)
+
+
+def _wait_for_policies(cluster: Cluster, plan: ClusterPlan) -> None:
+    fenced = [flavor for flavor in plan.flavors.values() if flavor.fenced and flavor.taints]
+    if not fenced or not plan.namespaces:
+        return
+    taint = fenced[0].taints[0]
+    toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+    container = {"name": "main", "image": "none"}
+    probe = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "policy-probe", "namespace": plan.namespaces[0].name},
+        "spec": {
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container], "tolerations": [toleration]}}
+        },
+    }
+
+    def obeyed() -> bool:
+        try:
+            cluster.client.create(probe, dry_run=True)
+        except Refused as refused:
+            return "may tolerate" in refused.message
+        return False
+
+    until(obeyed, "the fence is obeyed")
+
+
+def stripped(item: Object) -> Object:
+    """An object without what the API server alone writes."""
+    metadata = {key: value for key, value in item["metadata"].items() if key not in SERVER_SIDE}
+    return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
+
+
+def label(item: Object) -> str:
+    """Kind, namespace and name, for messages."""
+    namespace = item["metadata"].get("namespace")
+    return f"{item['kind']} {namespace + '/' if namespace else ''}{item['metadata']['name']}"

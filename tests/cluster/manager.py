@@ -1,0 +1,155 @@
+"""Kueue in the test bed: its installation, its webhooks on loopback, and its manager, configured by an org."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import urllib3
+import yaml
+
+from tests.cluster import versions
+from tests.cluster.build import binary, kueue_manifests
+from tests.cluster.client import Object, Refused, holds
+from tests.cluster.plane import Cluster, restart_controllers, until
+from tests.cluster.processes import NotReady
+
+NAMESPACE: Final = "kueue-system"
+RIGHTS: Final = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount")
+WEBHOOKS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+BUILT_IN: Final = ("batch/job", "pod", "deployment", "statefulset")
+"""Frameworks that need no CRD."""
+SETTLED: Final = "Starting workers"
+METRICS_KEYS: Final = "kueue/metrics/certs"
+"""Below /etc: where the manager insists on certificates as soon as it does not make its own."""
+ETC_KEPT: Final = ("passwd", "group", "hosts", "nsswitch.conf")
+
+
+def install(cluster: Cluster, minor: str) -> None:
+    """Kueue's CRDs, rights, manager and webhooks, in the order in which each needs the one before."""
+    documents = list(yaml.load_all(kueue_manifests(minor).read_text(encoding="utf-8"), yaml.CSafeLoader))
+    cluster.kueue = minor
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    crds = [each for each in documents if each["kind"] == "CustomResourceDefinition"]
+    install_crds(cluster, crds)
+    restart_controllers(cluster)
+    for each in documents:
+        if each["kind"] in RIGHTS and each["metadata"].get("namespace") in (None, NAMESPACE):
+            cluster.client.apply(each)
+    configure(cluster, {})
+    for each in documents:
+        if each["kind"] in WEBHOOKS:
+            for webhook in each["webhooks"]:
+                _on_loopback(cluster, webhook["clientConfig"])
+            cluster.client.apply(each)
+    until(lambda: _webhooks_answer(cluster), "Kueue's webhooks are asked")
+
+
+def install_crds(cluster: Cluster, crds: list[Object]) -> None:
+    """Apply CustomResourceDefinitions and wait until they are served."""
+    for each in crds:
+        webhook = each["spec"].get("conversion", {}).get("webhook")
+        if webhook:
+            _on_loopback(cluster, webhook["clientConfig"])
+        cluster.client.apply(each)
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+    for each in crds:
+        address = path + each["metadata"]["name"]
+        until(lambda at=address: holds(cluster.client.get(at), "Established"), f"{address} is established")  # type: ignore[misc]
+
+
+def configure(cluster: Cluster, configuration: dict[str, Any]) -> None:
+    """Start the manager, or start it anew where the configuration differs. Raises NotReady with its last words."""
+    wanted = adapted(cluster, configuration)
+    if "kueue" in cluster.processes.running:
+        if wanted == cluster.configuration:
+            return
+        cluster.processes.stop("kueue")
+    cluster.configuration = wanted
+    path = cluster.folder / "kueue.yaml"
+    path.write_text(yaml.safe_dump(wanted, sort_keys=False), encoding="utf-8")
+    started = cluster.processes.log("kueue").stat().st_size if cluster.processes.log("kueue").exists() else 0
+    program = f"{binary(versions.kueue(cluster.kueue))} --config {path} --kubeconfig {cluster.kubeconfig('kueue')}"
+    # A mount namespace of its own gives the process its own /etc; `exec` keeps the process that is waited for.
+    script = f"mount --bind {_etc(cluster)} /etc && exec {program} --zap-log-level=2"
+    cluster.processes.start(
+        "kueue", ["unshare", "--mount", "--map-root-user", "sh", "-c", script], {"POD_NAMESPACE": NAMESPACE}
+    )
+    cluster.processes.wait("kueue", lambda: _ready(cluster) and SETTLED in _said_since(cluster, started))
+    time.sleep(0.5)  # a gate or a port that it cannot have ends it only now
+    if cluster.processes.running["kueue"].poll() is not None:
+        raise NotReady(f"kueue ended: {cluster.processes.tail('kueue')}")
+
+
+def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:
+    """An organization's configuration with what only a loopback without certificates for pods needs to be different."""
+    changed = copy.deepcopy(configuration)
+    changed |= {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
+    changed["internalCertManagement"] = {"enable": False}
+    keys = str(cluster.certificates.folder)
+    changed["webhook"] = {"port": cluster.ports["webhook"], "host": "127.0.0.1", "certDir": keys}
+    changed["leaderElection"] = {"leaderElect": False}
+    changed["health"] = {"healthProbeBindAddress": f"127.0.0.1:{cluster.ports['health']}"}
+    changed["metrics"] = {**changed.get("metrics", {}), "bindAddress": "0"}
+    changed["featureGates"] = {**changed.get("featureGates", {}), "VisibilityOnDemand": False}  # its port is fixed
+    wanted = changed.get("integrations", {}).get("frameworks", BUILT_IN)
+    served = _frameworks(cluster)
+    changed["integrations"] = {"frameworks": [name for name in wanted if name in served]}
+    return changed
+
+
+def _frameworks(cluster: Cluster) -> set[str]:
+    """The built-in ones, and every `group/kind` whose CRD is there."""
+    names = {
+        f"{crd['spec']['group']}/{crd['spec']['names']['singular']}"
+        for crd in cluster.client.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+    }
+    return {*BUILT_IN, *names}
+
+
+def _on_loopback(cluster: Cluster, target: dict[str, Any]) -> None:
+    service = target.pop("service")
+    target["url"] = f"https://127.0.0.1:{cluster.ports['webhook']}{service['path']}"
+    target["caBundle"] = cluster.certificates.bundle
+
+
+def _etc(cluster: Cluster) -> Path:
+    etc = cluster.folder / "etc"
+    keys = etc / METRICS_KEYS
+    if not keys.exists():
+        keys.mkdir(parents=True)
+        for source in (cluster.certificates.server, cluster.certificates.server_key):
+            shutil.copy(source, keys)
+        for name in ETC_KEPT:
+            if Path("/etc", name).exists():
+                shutil.copy(Path("/etc", name), etc)
+    return etc
+
+
+def _ready(cluster: Cluster) -> bool:
+    url = f"http://127.0.0.1:{cluster.ports['health']}/readyz"
+    try:
+        return urllib3.request("GET", url, retries=False, timeout=2).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
+
+
+def _said_since(cluster: Cluster, start: int) -> str:
+    with cluster.processes.log("kueue").open("rb") as log:
+        log.seek(start)
+        return log.read().decode(errors="replace")
+
+
+def _webhooks_answer(cluster: Cluster) -> bool:
+    """The API server asks a new webhook only after a moment: then it refuses what only the webhook can refuse."""
+    wrong = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "test-bed-probe"}}
+    limited = {"name": "cpu", "nominalQuota": "1", "borrowingLimit": "1"}
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": "none", "resources": [limited]}]}
+    try:
+        cluster.client.apply({**wrong, "spec": {"resourceGroups": [group]}}, dry_run=True)
+    except Refused as refused:
+        return "must be nil when parent is empty" in refused.message
+    return False
