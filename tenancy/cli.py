@@ -169,6 +169,42 @@ def diff(
 
 
 @main.command(
+    short_help="Explain a unit's numbers, or what becomes of a job.",
+    epilog="Example: tenancy explain research/vision --gpus 8 --pods 6 --flavor h100",
+)
+@click.argument("unit")
+@_ORG
+@click.option("--gpus", type=click.IntRange(min=1), help="A job: GPUs of each pod (or slices of --profile).")
+@click.option("--pods", type=click.IntRange(min=1), help="Its pods, which start together (default: 1).")
+@click.option("--flavor", help="The flavor whose nodes it selects; without a job: the only flavor to show.")
+@click.option("--profile", help="The MIG profile that its pods ask for.")
+@click.option("--cpu", help="cpu of each pod (default: what follows from its GPUs).")
+@click.option("--memory", help="Memory of each pod (default: what follows from its GPUs).")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="How it is shown.")
+def explain(
+    unit: str,
+    org: Path | None,
+    gpus: int | None,
+    pods: int | None,
+    flavor: str | None,
+    profile: str | None,
+    cpu: str | None,
+    memory: str | None,
+    format_: str,
+) -> int:
+    """Explain a unit: its numbers, what it can reach, who lends to it and who may take back.
+
+    UNIT is its path, such as research/vision, the name of its queue, or the organization's name. With a job it says
+    whether the job runs, on whose promise, and what its Workload says while it waits. ORG is the folder that holds
+    org.yaml; by default the nearest org/, here or above.
+    """
+    from tenancy.commands import explain as command
+
+    job = command.Job(gpus=gpus, pods=pods, flavor=flavor, profile=profile, cpu=cpu, memory=memory)
+    return command.explain(unit, org, job, format_=format_)
+
+
+@main.command(
     short_help="Print the JSON Schema of the language, for editors.",
     epilog="Example: tenancy schema organization > organization.schema.json",
 )

@@ -7,7 +7,7 @@ parent keeps, so that every law holds whatever is drawn. Warnings are possible, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -21,6 +21,7 @@ LAYOUT = {"3g.40gb": 1, "2g.20gb": 1, "1g.10gb": 2}
 GIB_PER_CORE = 4
 WORDS = ("alpha", "bravo", "delta", "gamma", "kappa", "omega", "sigma", "theta")
 DAEMONS = {"cpu": 2, "memory": "4Gi"}
+FENCE = "gpu.acme.example/reserved=training:NoSchedule"
 WEIGHTS = st.integers(1, 50) | st.floats(0.01, 50)
 POLICY = {
     "borrowing": ("organization", "department", "none"),
@@ -46,6 +47,9 @@ class Above:
 
     amounts: Mapping[str, Amounts]
     borrowing: str
+    small: bool = False
+    """Whether it has two teams and one or two of all else, each with a quarter or more of what is left, and seldom a
+    policy of its own; else it has up to three of each, and many have nothing."""
 
 
 @st.composite
@@ -66,16 +70,43 @@ def organizations(draw: DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def _flavors(draw: DrawFn, clusters: list[str]) -> tuple[dict[str, Any], dict[str, Amounts]]:
+def small_organizations(draw: DrawFn) -> dict[str, Any]:
+    """A valid organization that a test bed of four nodes can hold: one cluster, one or two flavors of two nodes, few
+    teams. GPU flavors may be fenced, and one department may be stopped."""
+    flavors, capacity = draw(_flavors(["train"], most=2, nodes=2))
+    for name, flavor in flavors.items():
+        if name != CPU and draw(st.booleans()):
+            flavor["taint"] = FENCE
+    policy = draw(policies())
+    above = Above(capacity, policy.get("borrowing", "organization"), small=True)
+    departments = draw(_units(above, "department", 2, 1))
+    stopped = draw(st.sampled_from([None] * 4 + sorted(departments)))
+    if stopped:
+        departments[stopped]["state"] = draw(st.sampled_from(("held", "draining")))
+    return {
+        "apiVersion": "tenancy/v1alpha1",
+        "kind": "Organization",
+        "name": "acme",
+        "clusters": {"train": {"sharing": draw(st.sampled_from(("weighted", "first-come")))}},
+        "flavors": flavors,
+        "policy": policy,
+        "departments": departments,
+    }
+
+
+@st.composite
+def _flavors(
+    draw: DrawFn, clusters: list[str], most: int = 3, nodes: int = 6
+) -> tuple[dict[str, Any], dict[str, Amounts]]:
     """Flavors with what may be budgeted of each."""
-    chosen = draw(st.lists(st.sampled_from((H100, MIG, CPU)), min_size=1, max_size=3, unique=True))
+    chosen = draw(st.lists(st.sampled_from((H100, MIG, CPU)), min_size=1, max_size=most, unique=True))
     flavors: dict[str, Any] = {}
     capacity: dict[str, Amounts] = {}
     for name in chosen:
-        nodes = draw(st.integers(1, 6))
-        spare = draw(st.integers(0, nodes - 1))
-        usable = nodes - spare
-        flavors[name] = {"nodes": nodes, "spareNodes": spare, "daemons": DAEMONS, **_board(name)}
+        count = draw(st.integers(1, nodes))
+        spare = draw(st.integers(0, count - 1))
+        usable = count - spare
+        flavors[name] = {"nodes": count, "spareNodes": spare, "daemons": DAEMONS, **_board(name)}
         if len(clusters) > 1:
             flavors[name]["cluster"] = draw(st.sampled_from(clusters))
         if name == H100:
@@ -98,13 +129,13 @@ def _board(name: str) -> dict[str, Any]:
 @st.composite
 def _units(draw: DrawFn, above: Above, kind: str, depth: int = 0, least: int = 0) -> dict[str, Any]:
     """Units of one kind that together have at most what there is above."""
-    chosen = draw(names(least, 3))
+    chosen = draw(names(2 if kind == "team" else 1, 2) if above.small else names(least, 3))
     left = {flavor: dict(amounts) for flavor, amounts in above.amounts.items()}
-    own = {name: {flavor: draw(_part(left[flavor])) for flavor in left} for name in chosen}
+    own = {name: {flavor: draw(_part(left[flavor], above.small)) for flavor in left} for name in chosen}
     # One team may live on a share of what its siblings leave; a share of nothing at all is refused.
     sharer = draw(st.sampled_from([None, *chosen])) if kind == "team" else None
     return {
-        name: draw(_sharer(above)) if name == sharer else draw(_unit(kind, depth, own[name], left, above.borrowing))
+        name: draw(_sharer(above)) if name == sharer else draw(_unit(kind, depth, own[name], left, above))
         for name in chosen
     }
 
@@ -117,9 +148,9 @@ def _sharer(draw: DrawFn, above: Above) -> dict[str, Any]:
 
 
 @st.composite
-def _part(draw: DrawFn, left: Amounts) -> Amounts:
-    """Takes a part of `left` away."""
-    taken = {key: draw(st.integers(0, count)) for key, count in left.items()}
+def _part(draw: DrawFn, left: Amounts, some: bool = False) -> Amounts:
+    """Takes a part of `left` away; `some` at least a quarter."""
+    taken = {key: draw(st.integers(count // 4 if some else 0, count)) for key, count in left.items()}
     for key, count in taken.items():
         left[key] -= count
     return taken
@@ -127,18 +158,18 @@ def _part(draw: DrawFn, left: Amounts) -> Amounts:
 
 @st.composite
 def _unit(
-    draw: DrawFn, kind: str, depth: int, own: dict[str, Amounts], left: Mapping[str, Amounts], borrowing: str
+    draw: DrawFn, kind: str, depth: int, own: dict[str, Amounts], left: Mapping[str, Amounts], above: Above
 ) -> dict[str, Any]:
     """A unit that has `own`, may reach into `left`, and hands on what it has."""
-    policy = draw(policies())
-    borrowing = policy.get("borrowing", borrowing)
+    policy = {} if above.small and draw(st.integers(0, 3)) else draw(policies())
+    borrowing = policy.get("borrowing", above.borrowing)
     unit: dict[str, Any] = {"weight": draw(WEIGHTS), "policy": policy}
     inner: bool = kind == "department"
     if inner:
-        unit |= draw(_inside(Above(own, borrowing), depth))
+        unit |= draw(_inside(replace(above, amounts=own, borrowing=borrowing), depth))
     elif kind == "team" and draw(st.booleans()):
         inner = draw(st.booleans())
-        unit["projects"] = draw(_units(Above(own if inner else {}, borrowing), "project"))
+        unit["projects"] = draw(_units(replace(above, amounts=own if inner else {}, borrowing=borrowing), "project"))
     reaches = borrowing == "organization" or (borrowing == "department" and kind != "department")
     unit["budget"] = {
         flavor: draw(_entry(flavor, amounts, left[flavor] if reaches else {}, inner))
@@ -156,11 +187,11 @@ def _inside(draw: DrawFn, above: Above, depth: int) -> dict[str, Any]:
     rest = {flavor: dict(amounts) for flavor, amounts in above.amounts.items()}
     inside: dict[str, Any] = {}
     if depth > 1 and draw(st.booleans()):
-        part = {flavor: draw(_part(rest[flavor])) for flavor in rest}
-        found = draw(_units(Above(part, above.borrowing), "department", depth - 1))
+        part = {flavor: draw(_part(rest[flavor], above.small)) for flavor in rest}
+        found = draw(_units(replace(above, amounts=part), "department", depth - 1))
         # A department and a team of one name would have the same joined name.
         inside["departments"] = {f"{name}-group": unit for name, unit in found.items()}
-    return inside | {"teams": draw(_units(Above(rest, above.borrowing), "team"))}
+    return inside | {"teams": draw(_units(replace(above, amounts=rest), "team"))}
 
 
 @st.composite

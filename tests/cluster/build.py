@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import json
 import os
 import platform
 import shutil
@@ -22,7 +23,7 @@ from typing import Final
 
 import yaml
 
-from tests.cluster import versions
+from tests.cluster import crds, versions
 from tests.cluster.versions import Part
 from tools.golang import ModuleError, find_go, module_folder
 
@@ -92,6 +93,13 @@ def kueue_manifests(minor: str) -> Path:
     return CACHE / "manifests" / f"kueue-{versions.KUEUE[minor]}.yaml"
 
 
+def framework_crds(minor: str) -> Path:
+    """A JSON list of the CRDs of the frameworks, for a minor of Kueue; another table or cut is another file."""
+    cut = Path(crds.__file__).read_text(encoding="utf-8")
+    digest = hashlib.sha256((repr(versions.FRAMEWORKS) + cut).encode()).hexdigest()[:8]
+    return CACHE / "manifests" / f"frameworks-{minor}-{digest}.json"
+
+
 def kwok_stages() -> Path:
     """What kwok does to nodes and pods."""
     return CACHE / "manifests" / f"kwok-{versions.KWOK.version}.yaml"
@@ -153,8 +161,12 @@ def _go(folder: Path, *arguments: str, **environment: str) -> None:
 
 
 def _upstream(part: Part) -> Path:
+    return _downloaded(part.module, part.version)
+
+
+def _downloaded(module: str, version: str) -> Path:
     try:
-        return module_folder(part.module, part.version)
+        return module_folder(module, version)
     except ModuleError as error:
         raise CannotBuild(str(error)) from error
 
@@ -164,6 +176,7 @@ def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
     made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages}
     for minor in versions.KUEUE:
         made[kueue_manifests(minor)] = lambda minor=minor: _kustomized(kube, minor)  # type: ignore[misc]
+        made[framework_crds(minor)] = lambda minor=minor: _kinds(minor)  # type: ignore[misc]
     return made
 
 
@@ -171,6 +184,15 @@ def _kustomized(kube: Part, minor: str) -> str:
     folder = _upstream(versions.kueue(minor)) / "config" / "default"
     command = [str(binary(kube)), "kubectl", "kustomize", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _kinds(minor: str) -> str:
+    found = []
+    for each in versions.FRAMEWORKS:
+        folder = _downloaded(each.module, each.versions[minor]) / each.folder
+        texts = ((folder / f"{name}.yaml").read_text(encoding="utf-8") for name in each.files)
+        found += [crds.slim(yaml.load(text, yaml.CSafeLoader)) for text in texts]
+    return json.dumps(found, separators=(",", ":"))
 
 
 def _stages() -> str:

@@ -108,6 +108,13 @@ class Client:
         namespace = f"/namespaces/{item['metadata'].get('namespace', 'default')}" if namespaced else ""
         return f"{_root(version)}{namespace}/{plural}/{item['metadata']['name']}"
 
+    def collection(self, version: str, kind: str) -> str:
+        """Where all objects of a kind are listed, whatever their namespaces. Raises Refused where it is not served."""
+        found = self._resource(version, kind)
+        if found is None:
+            raise Refused(404, "NoKind", f"no kind {kind} in {version}")
+        return f"{_root(version)}/{found[0]}"
+
     def serves(self, version: str, kind: str) -> bool:
         """Whether the API server knows a kind."""
         return self._resource(version, kind) is not None

@@ -11,12 +11,18 @@ from typing import Final
 
 import pytest
 
-from tests.cluster import deploy, manager, plane, versions
+from tests.cluster import deploy, frameworks, manager, plane, versions
 from tests.cluster.build import CACHE, CannotBuild, binary, check_machine
 from tests.cluster.plane import Cluster
 
 KUBERNETES: Final = os.environ.get("TEST_BED_KUBERNETES", versions.DEFAULT_KUBERNETES)
 RUNS: Final = CACHE / "runs"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("random organizations")
+    group.addoption("--random-orgs", type=int, default=25, help="how many are tried (default 25)")
+    group.addoption("--random-seed", type=int, default=0, help="which ones (default 0: the same in every run)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,10 +38,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A module and a minor go to one worker, which then deploys their organization once."""
+    """A module and a minor go to one worker, which then deploys their organization once; shards go anywhere."""
     for item in items:
-        minor = item.callspec.params.get("cluster", "") if hasattr(item, "callspec") else ""
-        item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}@{minor}"))
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        part = f"{item.path.stem}{parameters.get('shard', '')}"
+        item.add_marker(pytest.mark.xdist_group(f"{part}@{parameters.get('cluster', '')}"))
 
 
 @dataclass(slots=True)
@@ -92,3 +99,23 @@ def cluster(beds: Beds, request: pytest.FixtureRequest) -> Cluster:
     found = beds.cluster(request.param)
     deploy.withdraw(found)
     return found
+
+
+@pytest.fixture(scope="session")
+def random_orgs(request: pytest.FixtureRequest) -> int:
+    """How many random organizations this run tries."""
+    return int(request.config.getoption("--random-orgs"))
+
+
+@pytest.fixture(scope="session")
+def random_seed(request: pytest.FixtureRequest) -> int:
+    """Which random organizations this run tries: for the same seed and code the same ones."""
+    return int(request.config.getoption("--random-seed"))
+
+
+@pytest.fixture(scope="module")
+def with_frameworks(cluster: Cluster, beds: Beds, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """The cluster with the kinds of every framework; ended with the module, since others do not want to carry them."""
+    frameworks.install(cluster)
+    yield cluster
+    beds.stop(keep_logs=request.session.testsfailed > 0)

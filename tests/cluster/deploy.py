@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import yaml
 
 from tenancy.backend import BACKENDS
+from tenancy.backend.shared.admission import mutates
 from tenancy.model.organization import Org
 from tenancy.pipeline import Custom
 from tenancy.plan import plan
@@ -102,21 +105,25 @@ def apply(cluster: Cluster, items: Iterable[Object]) -> list[Object]:
     return stored
 
 
-def apply_until_accepted(cluster: Cluster, items: Iterable[Object], chance: random.Random, rounds: int = 5) -> int:
-    """Apply in random order, retrying what was refused as Argo CD's retries do; the rounds that it took."""
+def apply_until_accepted(
+    cluster: Cluster, items: Iterable[Object], chance: random.Random, at_once: int = 1, rounds: int = 5
+) -> None:
+    """Apply in random order, `at_once` at a time, retrying what was refused as Argo CD's retries do."""
     left = list(items)
-    for turn in range(1, rounds + 1):
-        chance.shuffle(left)
-        refused: list[Object] = []
-        for item in left:
-            try:
-                cluster.client.apply(item)
-            except Refused:
-                refused.append(item)
-        if not refused:
-            return turn
-        left = refused
-    raise AssertionError(f"after {rounds} rounds still refused: {[label(item) for item in left]}")
+    with ThreadPoolExecutor(at_once) as workers:
+        for _ in range(rounds):
+            chance.shuffle(left)
+            accepted = workers.map(partial(_accepted, cluster), left)
+            left = [item for item, done in zip(left, accepted, strict=True) if not done]
+    assert left == [], f"after {rounds} rounds still refused"
+
+
+def _accepted(cluster: Cluster, item: Object) -> bool:
+    try:
+        cluster.client.apply(item)
+    except Refused:
+        return False
+    return True
 
 
 def _make_room(cluster: Cluster, item: Object) -> None:
@@ -143,9 +150,9 @@ def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
     """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is."""
     stopped = {queue.name for queue in plan.queues if queue.state != "active"}
     wrong: dict[str, str] = {}
-    for kind in ("clusterqueues", "localqueues"):
-        for item in cluster.client.list(f"{KUEUE}/{kind}"):
-            name = item["metadata"]["name"] if kind == "clusterqueues" else item["spec"]["clusterQueue"]
+    for kind in ("ClusterQueue", "LocalQueue"):
+        for item in cluster.client.list(f"{KUEUE}/{kind.lower()}s"):
+            name = item["metadata"]["name"] if kind == "ClusterQueue" else item["spec"]["clusterQueue"]
             found = condition(item, "Active")
             right = found is not None and (found["status"] == "True") == (name not in stopped)
             if not right:
@@ -167,6 +174,13 @@ def withdraw(cluster: Cluster) -> None:
     cluster.client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
 
 
+def namespaces_gone(cluster: Cluster, made: Compiled) -> None:
+    """Wait until namespaces of the same names, withdrawn before, are gone."""
+    for item in made.objects:
+        if item["kind"] == "Namespace":
+            _make_room(cluster, item)
+
+
 def clear_namespace(cluster: Cluster, namespace: str) -> None:
     """End all work in a namespace."""
     for kind in ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods"):
@@ -179,30 +193,36 @@ def _left(cluster: Cluster) -> list[str]:
 
 
 def _admission_settled(cluster: Cluster, made: Compiled) -> None:
-    """The API server's admission plugins read policies from a cache; ask until the newest one is obeyed.
+    """The API server's admission plugins read policies from a cache; ask until the newest ones are obeyed.
 
-    Kubernetes gives no status that says so: a policy acts about a second after it was applied.
+    Kubernetes gives no status that says so: a policy acts about a second after it was applied. The plugin of mutating
+    policies and that of validating ones look at different times.
     """
     policies = [item for item in made.objects if item["kind"].endswith("AdmissionPolicy")]
-    if policies:
-        _wait_for_policies(cluster, made.plan)
+    if policies and made.plan.namespaces:
+        _wait_for_mutation(cluster, made.plan)
+        _wait_for_refusal(cluster, made.plan)
 
 
-def _wait_for_policies(cluster: Cluster, plan: ClusterPlan) -> None:
+def _wait_for_mutation(cluster: Cluster, plan: ClusterPlan) -> None:
+    """Missing requests are written by the policy that is applied last."""
+    if not mutates(plan):
+        return
+    probe = _probe(plan, {"resources": {"limits": {"cpu": "1"}}}, {})
+
+    def obeyed() -> bool:
+        pod = cluster.client.create(probe, dry_run=True)["spec"]["template"]["spec"]
+        return "requests" in pod["containers"][0]["resources"]
+
+    until(obeyed, "the mutating policies are obeyed")
+
+
+def _wait_for_refusal(cluster: Cluster, plan: ClusterPlan) -> None:
     fenced = [flavor for flavor in plan.flavors.values() if flavor.fenced and flavor.taints]
-    if not fenced or not plan.namespaces:
+    if not fenced:
         return
     taint = fenced[0].taints[0]
-    toleration = {"key": taint.key, "operator": "Exists", "effect": taint.effect}
-    container = {"name": "main", "image": "none"}
-    probe = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "policy-probe", "namespace": plan.namespaces[0].name},
-        "spec": {
-            "template": {"spec": {"restartPolicy": "Never", "containers": [container], "tolerations": [toleration]}}
-        },
-    }
+    probe = _probe(plan, {}, {"tolerations": [{"key": taint.key, "operator": "Exists", "effect": taint.effect}]})
 
     def obeyed() -> bool:
         try:
@@ -212,6 +232,17 @@ def _wait_for_policies(cluster: Cluster, plan: ClusterPlan) -> None:
         return False
 
     until(obeyed, "the fence is obeyed")
+
+
+def _probe(plan: ClusterPlan, container: Object, pod: Object) -> Object:
+    """A job that is only ever created as a dry run."""
+    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none", **container}], **pod}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "policy-probe", "namespace": plan.namespaces[0].name},
+        "spec": {"template": {"spec": spec}},
+    }
 
 
 def stripped(item: Object) -> Object:

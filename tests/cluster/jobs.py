@@ -56,14 +56,16 @@ class Scene:
         topology: Mapping[str, str] | None = None,
         pod: Mapping[str, Any] | None = None,
         never_ready: bool = False,
+        project: str = "",
     ) -> list[str]:
         """`times` jobs of a unit, each of `pods` pods with `gpus` GPUs (or MIG slices) and the cpu and memory that
-        follow. `requests` replaces all of it; `topology` maps `required` or `preferred` to a level. The jobs' names."""
+        follow. `requests` replaces all of it; `topology` maps `required` or `preferred` to a level; `project` is one of
+        those that share the unit's queue (by default the first). The jobs' names."""
         wanted = dict(requests) if requests is not None else self.sizes(gpus, flavor, resource)
         annotations = {f"kueue.x-k8s.io/podset-{how}-topology": level for how, level in (topology or {}).items()}
         if never_ready:
             annotations[NEVER_READY] = "true"
-        namespace = self.namespace(unit).name
+        namespace = self.namespace(unit, project).name
         names = [f"job-{next(self.numbers)}" for _ in range(times)]
         for name in names:
             labels = {QUEUE_LABEL: "default", **({PRIORITY_LABEL: priority} if priority else {})}
@@ -120,6 +122,20 @@ class Scene:
         """Wait for something that is known to come."""
         until(holds_now, what, seconds)
 
+    def expect(self, holders: Mapping[str, int]) -> None:
+        """Wait until exactly these units hold so many GPUs each, and it stays so. A slow machine only makes it last."""
+        end = time.monotonic() + PATIENCE
+
+        def stays() -> bool:
+            if self.holders() == holders:
+                self.settle()
+                return self.holders() == holders
+            return False
+
+        while not stays():
+            assert time.monotonic() < end, f"expected {dict(holders)}, but {self.holders()}"
+            time.sleep(0.3)
+
     def workloads(self, unit: str = "") -> list[Object]:
         """The Workloads of a unit, or of all."""
         return [item for item in self.cluster.client.list(f"{KUEUE}/workloads") if unit in ("", self._unit(item))]
@@ -137,6 +153,11 @@ class Scene:
                     found[self._unit(item)] = found.get(self._unit(item), 0) + count
         return {unit: count for unit, count in found.items() if count}
 
+    def admitted(self, unit: str) -> list[str]:
+        """The jobs of a unit that hold quota, by name, sorted."""
+        holding = [item for item in self.workloads(unit) if holds(item, "QuotaReserved")]
+        return sorted(item["metadata"]["ownerReferences"][0]["name"] for item in holding)
+
     def pending(self, unit: str) -> list[Object]:
         """The Workloads of a unit that wait."""
         return [item for item in self.workloads(unit) if not holds(item, "QuotaReserved")]
@@ -145,6 +166,10 @@ class Scene:
         """What Kueue says to those who wait, each message once. Kueue 0.17 is silent about some."""
         messages = {(condition(item, "QuotaReserved") or {}).get("message", "") for item in self.pending(unit)}
         return sorted(messages - {""})
+
+    def told(self, unit: str, words: str) -> None:
+        """Wait until Kueue says these words to one who waits."""
+        self.wait(lambda: any(words in message for message in self.why(unit)), f"{unit} is told: {words}", PATIENCE)
 
     def evictions(self, unit: str = "", reason: str = "Preempted") -> int:
         """How often Workloads of a unit, or of anybody, were evicted for a reason."""
@@ -165,6 +190,11 @@ class Scene:
         running = [pod for pod in self.pods(unit) if pod.get("status", {}).get("phase") == "Running"]
         return sorted(pod["spec"]["nodeName"] for pod in running)
 
+    def running(self, unit: str, pods: int) -> list[str]:
+        """Wait until as many pods of a unit run, which is a moment after it holds the GPUs; their nodes, sorted."""
+        self.wait(lambda: len(self.hosts(unit)) == pods, f"{pods} pods of {unit} run", PATIENCE)
+        return self.hosts(unit)
+
     # Names and sizes.
 
     def flavor(self, name: str = "") -> Hardware:
@@ -184,9 +214,10 @@ class Scene:
         """The queue of a unit, by its path."""
         return next(each for each in self.made.plan.queues if each.title == unit)
 
-    def namespace(self, unit: str) -> Namespace:
-        """The first namespace of a unit."""
-        return next(each for each in self.made.plan.namespaces if each.name in self.queue(unit).namespaces)
+    def namespace(self, unit: str, project: str = "") -> Namespace:
+        """The first namespace of a unit, or that of one of its projects."""
+        mine = (each for each in self.made.plan.namespaces if each.name in self.queue(unit).namespaces)
+        return next(each for each in mine if each.title == f"{unit}/{project}" or not project)
 
     def _title(self, namespace: Namespace) -> str:
         return next(each.title for each in self.made.plan.queues if namespace.name in each.namespaces)
@@ -196,9 +227,10 @@ class Scene:
         return next(each.title for each in self.made.plan.queues if home in each.namespaces)
 
     def _picture(self) -> object:
-        """All that is of interest; a job without its Workload makes every picture different."""
+        """All that is of interest. A job without its Workload, and one that is evicted and still holds its quota until
+        its pods are gone, make every picture different."""
         found = self.workloads()
-        if len(found) < self.asked:
+        if len(found) < self.asked or any(usage(item) and holds(item, "Evicted") for item in found):
             return time.monotonic()
         return sorted(
             (

@@ -64,10 +64,14 @@ def install_crds(cluster: Cluster, crds: list[Object]) -> None:
 def configure(cluster: Cluster, configuration: dict[str, Any]) -> None:
     """Start the manager, or start it anew where the configuration differs. Raises NotReady with its last words."""
     wanted = adapted(cluster, configuration)
-    if "kueue" in cluster.processes.running:
-        if wanted == cluster.configuration:
-            return
-        cluster.processes.stop("kueue")
+    running = cluster.processes.running.get("kueue")
+    if running is None or running.poll() is not None or wanted != cluster.configuration:
+        start(cluster, wanted)
+
+
+def start(cluster: Cluster, wanted: dict[str, Any]) -> None:
+    """Start the manager anew, with this very configuration. Raises NotReady with its last words."""
+    cluster.processes.stop("kueue")
     cluster.configuration = wanted
     path = cluster.folder / "kueue.yaml"
     path.write_text(yaml.safe_dump(wanted, sort_keys=False), encoding="utf-8")

@@ -25,7 +25,14 @@ def make(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = None)
             # Admission adds a taint that only the node lifecycle controller, which is off here, would lift.
             taints = [{"key": t.key, "value": t.value, "effect": t.effect} for t in flavor.taints]
             cluster.client.patch(f"/api/v1/nodes/{node}", {"spec": {"taints": taints or None}})
-            cluster.client.create(_daemon(node, _daemons(made, name)))
+            daemon(cluster, node, _daemons(made, name))
+
+
+def daemon(cluster: Cluster, node: str, requests: dict[str, str], name: str = "daemon") -> str:
+    """A pod of a DaemonSet on a node; its path."""
+    item = _daemon(f"{name}-{node}", node, requests)
+    cluster.client.create(item)
+    return cluster.client.path(item)
 
 
 def _allocatable(made: Compiled, name: str) -> dict[str, str]:
@@ -77,8 +84,8 @@ def _node(name: str, labels: dict[str, str], allocatable: dict[str, str]) -> Obj
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
 
 
-def _daemon(node: str, requests: dict[str, str]) -> Object:
+def _daemon(name: str, node: str, requests: dict[str, str]) -> Object:
     container = {"name": "agent", "image": "none", "resources": {"requests": requests}}
     spec = {"nodeName": node, "tolerations": [{"operator": "Exists"}], "containers": [container]}
-    metadata = {"name": f"daemon-{node}", "namespace": "kube-system"}
+    metadata = {"name": name, "namespace": "kube-system"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

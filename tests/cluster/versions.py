@@ -32,6 +32,69 @@ ETCD: Final = Part("etcd", "go.etcd.io/etcd/server/v3", "v3.6.16", source="etcd"
 KWOK: Final = Part("kwok", "sigs.k8s.io/kwok", "v0.7.0", package="cmd/kwok")
 
 
+class Kinds(NamedTuple):
+    """CustomResourceDefinitions of a framework, read from its published Go module."""
+
+    module: str
+    versions: dict[str, str]
+    """By Kueue minor: the one that Kueue's own go.mod names."""
+    folder: str
+    files: tuple[str, ...]
+    """Without `.yaml`."""
+
+
+def _kubeflow(*plurals: str) -> tuple[str, ...]:
+    return tuple(f"kubeflow.org_{each}" for each in plurals)
+
+
+FRAMEWORKS: Final = (
+    Kinds(
+        "sigs.k8s.io/jobset",
+        {"0.19": "v0.12.0", "0.17": "v0.11.1"},
+        "config/components/crd/bases",
+        ("jobset.x-k8s.io_jobsets",),
+    ),
+    Kinds(
+        "sigs.k8s.io/lws",
+        {"0.19": "v0.9.0", "0.17": "v0.8.0"},
+        "config/crd/bases",
+        ("leaderworkerset.x-k8s.io_leaderworkersets",),
+    ),
+    # Its MPIJob is v1 and has the name of the mpi-operator's v2beta1, which is the one that Kueue knows.
+    Kinds(
+        "github.com/kubeflow/training-operator",
+        {"0.19": "v1.9.3", "0.17": "v1.9.3"},
+        "manifests/base/crds",
+        _kubeflow("pytorchjobs", "tfjobs", "jaxjobs", "xgboostjobs", "paddlejobs"),
+    ),
+    Kinds(
+        "github.com/kubeflow/mpi-operator",
+        {"0.19": "v0.8.2", "0.17": "v0.8.0"},
+        "manifests/base",
+        _kubeflow("mpijobs"),
+    ),
+    Kinds(
+        "github.com/kubeflow/trainer/v2",
+        {"0.19": "v2.2.1", "0.17": "v2.2.0"},
+        "manifests/base/crds",
+        tuple(f"trainer.{each}" for each in _kubeflow("trainjobs", "trainingruntimes", "clustertrainingruntimes")),
+    ),
+    Kinds(
+        "github.com/ray-project/kuberay/ray-operator",
+        {"0.19": "v1.6.2", "0.17": "v1.6.0"},
+        "config/crd/bases",
+        ("ray.io_rayclusters", "ray.io_rayjobs", "ray.io_rayservices"),
+    ),
+    Kinds(
+        "github.com/project-codeflare/appwrapper",
+        {"0.19": "v1.2.2", "0.17": "v1.2.0"},
+        "config/crd/bases",
+        ("workload.codeflare.dev_appwrappers",),
+    ),
+)
+"""Every framework among our integrations that Kubernetes does not bring itself."""
+
+
 def kubernetes(minor: str) -> Part:
     """kube-apiserver, kube-controller-manager, kube-scheduler and kubectl in one binary that is told which to be."""
     return Part(f"kube-{minor}", "k8s.io/kubernetes", KUBERNETES[minor], source="kubernetes")

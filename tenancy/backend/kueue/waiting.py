@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from tenancy.backend.kueue.capacity import capacity, queue_of, quota_of, room
-from tenancy.model.hardware import CPU, MEMORY, Hardware, Taint
+from tenancy.model.hardware import CPU, MEMORY, Hardware, Taint, tolerated
 from tenancy.model.quantity import canonical
 from tenancy.plan.values import ClusterPlan, Queue
 
@@ -123,7 +123,7 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
 def _look(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Request, wanted: Mapping[str, int]) -> _Look:
     """What Kueue finds on one flavor, in its order: taints, node selector, quota, nodes."""
     name, total = flavor.name, {resource: count * request.pods for resource, count in wanted.items()}
-    if taint := _untolerated(cluster, flavor, wanted, tolerates=request.tolerates):
+    if taint := _untolerated(cluster, flavor, request):
         words = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
         return _Look(name, "never", "taint", f"untolerated taint {words} in flavor {name}")
     if request.flavor and not _selects(cluster, queue, flavor, cluster.flavors[request.flavor].labels):
@@ -138,13 +138,15 @@ def _look(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Request
     return _Look(name, "never", "topology", _no_place(name, fit, request.pods))
 
 
-def _untolerated(cluster: ClusterPlan, flavor: Hardware, wanted: Mapping[str, int], *, tolerates: bool) -> Taint | None:
+def _untolerated(cluster: ClusterPlan, flavor: Hardware, request: Request) -> Taint | None:
     """The first taint of a fenced flavor that the pods do not tolerate."""
     if not flavor.fenced:
         return None
-    offering = [each for each in cluster.flavors.values() if each.gpu and set(each.mains) & set(wanted)]
-    given = {taint for each in offering for taint in each.taints if each.fenced} if tolerates else set[Taint]()
-    return next((taint for taint in flavor.taints if taint.keeps_out and taint not in given), None)
+    asked = {name for name, count in request.pod.items() if count}
+    offering = [each for each in cluster.flavors.values() if each.gpu and each.fenced and asked & set(each.mains)]
+    given = [taint for each in offering for taint in each.taints] if request.tolerates else []
+    hard = (taint for taint in flavor.taints if taint.keeps_out)
+    return next((taint for taint in hard if not any(tolerated(taint, each) for each in given)), None)
 
 
 def _selects(cluster: ClusterPlan, queue: Queue, flavor: Hardware, selected: Mapping[str, str]) -> bool:

@@ -147,11 +147,14 @@ def _platform_admin() -> list[dict[str, Any]]:
 def _auditor() -> list[dict[str, Any]]:
     return [
         *_work(READ),
-        _rule([""], [*_CORE_READ, "namespaces", "nodes"], READ),
+        _rule([""], [*_CORE_READ, "namespaces", "nodes", "persistentvolumes"], READ),
         _rule(["events.k8s.io"], ["events"], READ),
         _rule(["networking.k8s.io"], ["networkpolicies"], READ),
         _rule([GROUP], ["clusterrolebindings", "clusterroles", "rolebindings", "roles"], READ),
-        _rule(["admissionregistration.k8s.io"], _POLICIES, READ),
+        _rule(["admissionregistration.k8s.io"], [*_POLICIES, *_WEBHOOKS], READ),
+        _rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], READ),
+        _rule(["scheduling.k8s.io"], ["priorityclasses"], READ),
+        _rule(["storage.k8s.io"], ["storageclasses"], READ),
         _rule([KUEUE], [*QUEUES, "workloadpriorityclasses", "workloads"], READ),
         _rule([f"visibility.{KUEUE}"], ["clusterqueues/pendingworkloads", "localqueues/pendingworkloads"], ["get"]),
     ]
@@ -161,6 +164,7 @@ _POLICIES = [
     "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
     "validatingadmissionpolicies", "validatingadmissionpolicybindings",
 ]  # fmt: skip
+_WEBHOOKS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
 
 _RULES = {
     "admin": _admin,

@@ -1,0 +1,265 @@
+"""Explain a unit: its numbers, what it can reach, who lends and takes back, and what becomes of a job."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tenancy.backend.kueue.capacity import capacity, quota_of
+from tenancy.backend.kueue.waiting import Request, verdict
+from tenancy.backend.shared.admission import mutates
+from tenancy.commands.findings import show, status, width
+from tenancy.commands.status import Status
+from tenancy.commands.where import organization
+from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
+from tenancy.model.organization import Node, Org
+from tenancy.model.quantity import QuantityError, parse
+from tenancy.model.reach import queue_node, within_reach
+from tenancy.pipeline import examine
+from tenancy.plan import plan
+from tenancy.plan.values import ClusterPlan, Group, Queue
+from tenancy.report import explain as view
+from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What was asked about: per pod GPUs (or slices of a MIG profile), cpu and memory, and how many pods."""
+
+    gpus: int | None = None
+    pods: int | None = None
+    flavor: str | None = None
+    profile: str | None = None
+    cpu: str | None = None
+    memory: str | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is a job; a flavor alone narrows what is shown."""
+        return any(value is not None for value in (self.gpus, self.profile, self.cpu, self.memory))
+
+
+def explain(unit: str, org: Path | None, job: Job, *, format_: str) -> Status:
+    """Print what the organization comes to for one unit; errors of the organization are shown instead."""
+    if job.pods is not None and not job.asked:
+        raise click.UsageError("--pods needs a job: --gpus N, or --cpu and --memory")
+    found = examine(organization(org))
+    show(found, "text", stream=sys.stderr, quiet=True)
+    result = status(found.diagnostics)
+    if result is not Status.CLEAN or found.org is None:
+        return result
+    node = _unit(found.org, unit)
+    if job.flavor is not None:
+        _known(job.flavor, list(found.org.flavors), "flavor")
+    explanations = [
+        _explained(cluster, node, job) for cluster in plan(found.org) if _concerns(found.org, cluster, node, job)
+    ]
+    if not explanations:
+        raise click.UsageError(f"{node.title or node.name} has no queue in the cluster of flavor {job.flavor!r}")
+    shown = view.json(explanations) if format_ == "json" else view.text(explanations, width(sys.stdout))
+    click.echo(shown, nl=False)
+    return Status.CLEAN
+
+
+def _unit(org: Org, given: str) -> Node:
+    """The unit of a path, or of the name of its queue; the organization by its own name."""
+    named = {**{node.queue: node for node in org.units}, **{node.title: node for node in org.units}}
+    named.setdefault(org.document.name, org.root)
+    _known(given.strip("/"), list(named), "unit")
+    return named[given.strip("/")]
+
+
+def _known(given: str, names: list[str], what: str) -> None:
+    if given not in names:
+        near = get_close_matches(given, names, 1, 0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(sorted(names)[:8])}"
+        raise click.UsageError(f"no {what} {given!r} in the organization; {hint}")
+
+
+def _concerns(org: Org, cluster: ClusterPlan, node: Node, job: Job) -> bool:
+    here = job.flavor is None or org.flavors[job.flavor].cluster == cluster.name
+    return here and cluster.name in node.clusters
+
+
+def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
+    queue = _queue(cluster, node)
+    held: Group | Queue = queue or next(group for group in cluster.groups if group.name == (node.queue or node.name))
+    flavors = [flavor for flavor in cluster.flavors.values() if job.flavor in (None, flavor.name)]
+    shown = Explanation(
+        unit=node.title or node.name,
+        kind=node.kind,
+        cluster=cluster.name,
+        queue=queue.name if queue else "",
+        shared=queue is not None and (queue_node(node) is not node or queue.title != node.title),
+        namespaces=_namespaces(cluster, node),
+        state=node.state,
+        reclaim=(queue or node).rules.reclaim,
+        weighted=cluster.cluster.sharing == "weighted",
+        promises=tuple(_promises(cluster, node, held, flavors)),
+        loans=tuple(_loans(cluster, held, flavors)),
+        fragmentation=tuple(_fragmentation(cluster, held, flavors)),
+    )
+    if not job.asked:
+        return shown
+    if queue is None:
+        below = [unit.title for unit in _leaves(node) if cluster.name in unit.clusters]
+        return replace(shown, unasked=tuple(below))
+    return replace(shown, answer=_answer(cluster, queue, job))
+
+
+def _queue(cluster: ClusterPlan, node: Node) -> Queue | None:
+    """The queue that takes the unit's jobs; None for a unit that holds others."""
+    if node.inner:
+        return None
+    return next(queue for queue in cluster.queues if queue.name == queue_node(node).queue)
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    """The nearest units below that run jobs."""
+    for child in node.children:
+        if child.inner:
+            yield from _leaves(child)
+        else:
+            yield child
+
+
+def _namespaces(cluster: ClusterPlan, node: Node) -> tuple[str, ...]:
+    """Those of the unit itself; a unit that holds others has none of its own."""
+    inside = f"{node.title}/"
+    found = (each.name for each in cluster.namespaces if each.title == node.title or each.title.startswith(inside))
+    return () if node.inner else tuple(sorted(found))
+
+
+def _promises(cluster: ClusterPlan, node: Node, held: Group | Queue, flavors: list[Hardware]) -> Iterator[Promise]:
+    """The resources of which the unit has, or may have, anything."""
+    for flavor in flavors:
+        for resource in sorted(flavor.resources, key=lambda name: (name not in flavor.mains, name)):
+            reserved, quota, limit = quota_of(held, flavor.name, resource)
+            if isinstance(held, Queue):
+                reachable = capacity(cluster, held.name, flavor.name, resource)
+            else:
+                reachable = within_reach(node, flavor, resource)
+            if limit and (flavor.name in held.flavors if isinstance(held, Queue) else node.reaches(flavor)):
+                yield Promise(
+                    flavor=flavor.name,
+                    resource=resource,
+                    reserved=reserved,
+                    quota=quota,
+                    limit=limit,
+                    reachable=reachable,
+                )
+
+
+def _loans(cluster: ClusterPlan, held: Group | Queue, flavors: list[Hardware]) -> Iterator[Loan]:
+    """For what the unit may use of what budgets count."""
+    for flavor in flavors:
+        for main in flavor.mains:
+            if quota_of(held, flavor.name, main).limit:
+                pools, lenders = _sources(cluster, held, flavor.name, main)
+                yield Loan(flavor=flavor.name, resource=main, pools=tuple(pools), lenders=tuple(lenders))
+
+
+def _sources(cluster: ClusterPlan, held: Group | Queue, flavor: str, resource: str) -> tuple[list[Pool], list[Lender]]:
+    """Pools and lenders on every level that the unit's limit, and those of the units above it, let it borrow from."""
+    groups = {group.name: group for group in cluster.groups}
+    pools: list[Pool] = []
+    lenders: list[Lender] = []
+    at: Group | Queue = held
+    while at.parent is not None and quota_of(at, flavor, resource).limit > quota_of(at, flavor, resource).quota:
+        above = groups[at.parent]
+        if amount := above.pool[flavor].get(resource, 0):
+            pools.append(Pool(unit=above.title or above.name, amount=amount))
+        for queue in cluster.queues:
+            way = _way(queue, groups, above)
+            if way and at not in way:
+                lent = min(quota.quota - quota.reserved for quota in (quota_of(unit, flavor, resource) for unit in way))
+                lenders += [Lender(unit=queue.title, amount=lent, reclaim=queue.rules.reclaim)] if lent > 0 else []
+        at = above
+    return pools, lenders
+
+
+def _way(queue: Queue, groups: dict[str, Group], above: Group) -> list[Group | Queue]:
+    """A queue and the units between it and `above`, each of which lends no more than it does not reserve; empty where
+    the queue is not below."""
+    way: list[Group | Queue] = [queue]
+    while (parent := way[-1].parent) is not None:
+        if parent == above.name:
+            return way
+        way.append(groups[parent])
+    return []
+
+
+def _fragmentation(cluster: ClusterPlan, held: Group | Queue, flavors: list[Hardware]) -> Iterator[Fragmentation]:
+    """Flavors of which the unit owns whole nodes while others may run smaller jobs there."""
+    for flavor in flavors:
+        gpus, resource = flavor.node[GPUS], flavor.names.get(GPUS)
+        if resource is None or gpus < _WHOLE or flavor.whole_nodes or cluster.cluster.placement != "packed":
+            continue
+        others = [queue for queue in cluster.queues if flavor.name in queue.flavors and queue is not held]
+        if isinstance(held, Queue) and others and quota_of(held, flavor.name, resource).quota >= gpus:
+            request = Request(pod={resource: gpus}, flavor=flavor.name)
+            message = verdict(cluster, held.name, request).fragmented
+            yield Fragmentation(flavor=flavor.name, gpus=gpus, neighbours=len(others), message=message)
+
+
+_WHOLE: Final = 2
+"""A pod of one GPU finds place wherever a GPU is free."""
+
+
+def _answer(cluster: ClusterPlan, queue: Queue, job: Job) -> Answer:
+    request = _request(cluster, queue, job)
+    found = verdict(cluster, queue.name, request)
+    taints = [taint.text for taint in cluster.flavors[found.flavor].taints if taint.keeps_out] if found.flavor else []
+    fenced = found.runs and cluster.flavors[found.flavor].fenced and not mutates(cluster)
+    return Answer(
+        pod=request.pod,
+        pods=request.pods,
+        outcome=found.outcome,
+        flavor=found.flavor,
+        cause=found.cause,
+        message=found.message,
+        waits=found.waits,
+        fragmented=found.fragmented,
+        toleration=", ".join(taints) if fenced else "",
+    )
+
+
+def _request(cluster: ClusterPlan, queue: Queue, job: Job) -> Request:
+    """The job in resources: what is not said of cpu and memory follows from the GPUs, as in a budget, or is what a
+    container without requests gets."""
+    pod: dict[str, int] = {}
+    if job.gpus is not None or job.profile is not None:
+        key, count = job.profile or GPUS, 1 if job.gpus is None else job.gpus
+        flavor = _flavor(cluster, queue, job.flavor, key)
+        resource = flavor.names[key]
+        pod = {resource: count, **{name: amount * count for name, amount in flavor.follows[resource].items()}}
+    else:
+        pod = dict(next(each for each in cluster.namespaces if each.name in queue.namespaces).container)
+    for name, written in ((CPU, job.cpu), (MEMORY, job.memory)):
+        if written is not None:
+            pod[name] = _amount(written, name)
+    return Request(pod=pod, pods=1 if job.pods is None else job.pods, flavor=job.flavor or "")
+
+
+def _flavor(cluster: ClusterPlan, queue: Queue, name: str | None, key: str) -> Hardware:
+    """The flavor that the GPUs are counted on: as given, or the first that has them, of those that the queue reaches
+    if it can be."""
+    names = [name] if name is not None else [*queue.flavors, *cluster.flavors]
+    found = next((flavor for each in names if key in (flavor := cluster.flavors[each]).names and flavor.gpu), None)
+    if found is None:
+        where = f"flavor {name!r}" if name is not None else f"cluster {cluster.name!r}"
+        raise click.UsageError(f"{where} has no {'GPUs' if key == GPUS else f'MIG profile {key!r}'} to ask for")
+    return found
+
+
+def _amount(written: str, resource: str) -> int:
+    try:
+        return parse(written, resource)
+    except QuantityError as error:
+        raise click.UsageError(f"--{resource}: {error}") from error

@@ -1,0 +1,142 @@
+"""Who may do what where: what each level of access means, said apart from the roles that a cluster gets.
+
+The roles are written by the backend, from the verbs and resources of the API; this is what they must come to. The
+tests ask a real API server whether both are the same, and a comparison of two plans shows who gains or loses what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from tenancy.model.access import parse_subject
+from tenancy.plan.values import ClusterPlan, Namespace
+
+READ: Final = frozenset({"get", "list", "watch"})
+WRITE: Final = READ | {"create", "delete", "deletecollection", "patch", "update"}
+CONNECT: Final = frozenset({"create", "get"})
+"""Clients open a connection to a pod with either verb, depending on the protocol."""
+
+CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "work": (
+        *("pods", "jobs.batch", "cronjobs.batch"),
+        *("deployments.apps", "deployments.apps/scale", "statefulsets.apps", "statefulsets.apps/scale"),
+        *("jobsets.jobset.x-k8s.io", "leaderworkersets.leaderworkerset.x-k8s.io", "trainjobs.trainer.kubeflow.org"),
+        *("jaxjobs.kubeflow.org", "mpijobs.kubeflow.org", "paddlejobs.kubeflow.org", "pytorchjobs.kubeflow.org"),
+        *("tfjobs.kubeflow.org", "xgboostjobs.kubeflow.org", "appwrappers.workload.codeflare.dev"),
+        *("rayclusters.ray.io", "rayjobs.ray.io", "rayservices.ray.io"),
+    ),
+    "terminals": ("pods/attach", "pods/exec", "pods/portforward"),
+    "logs": ("pods/log", "events", "events.events.k8s.io"),
+    "data": ("configmaps", "persistentvolumeclaims", "services"),
+    "secrets": ("secrets",),
+    "accounts": ("serviceaccounts",),
+    "tokens": ("serviceaccounts/token",),
+    "limits": ("limitranges", "resourcequotas"),
+    "isolation": ("networkpolicies.networking.k8s.io",),
+    "queue": ("localqueues.kueue.x-k8s.io", "workloads.kueue.x-k8s.io"),
+    "pending": ("localqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
+    "quotas": tuple(
+        f"{name}.kueue.x-k8s.io"
+        for name in (
+            *("admissionchecks", "clusterqueues", "cohorts", "resourceflavors", "topologies"),
+            "workloadpriorityclasses",
+        )
+    ),
+    "all pending": ("clusterqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
+    "policies": tuple(
+        f"{name}.admissionregistration.k8s.io"
+        for name in (
+            *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+            *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+        )
+    ),
+    "webhooks": tuple(
+        f"{name}webhookconfigurations.admissionregistration.k8s.io" for name in ("mutating", "validating")
+    ),
+    "roles": tuple(
+        f"{name}.rbac.authorization.k8s.io" for name in ("clusterrolebindings", "clusterroles", "rolebindings", "roles")
+    ),
+    "namespaces": ("namespaces",),
+    "cluster": (
+        *("nodes", "persistentvolumes", "storageclasses.storage.k8s.io", "priorityclasses.scheduling.k8s.io"),
+        "customresourcedefinitions.apiextensions.k8s.io",
+    ),
+}
+"""Kinds by what they are about: `resource[.group][/subresource]`. Those that a cluster does not serve do no harm."""
+
+
+class Right(NamedTuple):
+    """What a level may do, beyond the level that it contains."""
+
+    level: str
+    verbs: frozenset[str]
+    concerns: tuple[str, ...]
+
+
+_GOVERNING: Final = ("limits", "isolation", "queue")
+"""What governs a namespace from inside it. Its people read it; only platform staff changes it."""
+
+RIGHTS: Final = (
+    Right("viewer", READ, ("work", "logs", "data", "accounts", *_GOVERNING)),
+    Right("viewer", frozenset({"get"}), ("pending",)),
+    Right("member", WRITE, ("work", "data")),
+    Right("member", CONNECT, ("terminals",)),
+    Right("admin", WRITE, ("secrets", "accounts")),
+    Right("admin", frozenset({"create"}), ("tokens",)),
+    Right("auditor", READ, ("work", "logs", "data", "accounts", *_GOVERNING)),
+    Right("auditor", READ, ("quotas", "policies", "webhooks", "roles", "namespaces", "cluster")),
+    Right("auditor", frozenset({"get"}), ("pending", "all pending")),
+    Right("platform admin", WRITE, (*_GOVERNING, "quotas", "policies", "namespaces")),
+)
+CONTAINS: Final[Mapping[str, str]] = {"member": "viewer", "admin": "member", "platform admin": "auditor"}
+"""A level has all rights of the one that it contains."""
+PLATFORM: Final = ("auditor", "platform admin")
+"""The levels that hold in the whole cluster; the others hold in the namespaces of the unit that grants them."""
+
+
+def allowed(level: str) -> frozenset[tuple[str, str]]:
+    """Every verb and kind of a level, those of the levels that it contains included."""
+    return _ALLOWED[level]
+
+
+def levels(plan: ClusterPlan, subject: str, namespace: str = "") -> frozenset[str]:
+    """The levels of a subject, written as in the language, in a namespace; without one, outside of all namespaces.
+
+    Somebody who is several subjects, such as a user with groups, has the levels of each of them.
+    """
+    found = {
+        level for level, subjects in zip(PLATFORM, (plan.auditors, plan.admins), strict=True) if subject in subjects
+    }
+    for space in plan.namespaces:
+        if space.name == namespace:
+            found.update(_granted(space, subject))
+    return frozenset(found)
+
+
+def may(plan: ClusterPlan, subject: str, verb: str, kind: str, namespace: str = "") -> bool:
+    """Whether the organization means a subject to use `verb` on `kind` (as in CONCERNS) in a namespace.
+
+    Without a namespace it is about a kind outside of namespaces, or about all namespaces at once.
+    """
+    return any((verb, kind) in _ALLOWED[level] for level in levels(plan, subject, namespace))
+
+
+def _granted(namespace: Namespace, subject: str) -> Iterator[str]:
+    yield from (grant.level for grant in namespace.grants if subject in grant.subjects)
+    account = parse_subject(subject)
+    if account is not None and account.namespace == namespace.name and account.name in namespace.service_accounts:
+        yield "member"
+
+
+def _rights(level: str) -> Iterator[tuple[str, str]]:
+    if level in CONTAINS:
+        yield from _rights(CONTAINS[level])
+    for right in RIGHTS:
+        if right.level == level:
+            yield from (
+                (verb, kind) for concern in right.concerns for kind in CONCERNS[concern] for verb in right.verbs
+            )
+
+
+_ALLOWED: Final = {level: frozenset(_rights(level)) for level in {right.level for right in RIGHTS}}

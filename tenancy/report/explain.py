@@ -1,0 +1,300 @@
+"""A unit explained: its numbers, where they can come from, who may take them back, and what becomes of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from json import dumps
+from typing import Any, Final
+
+from tenancy.model.quantity import canonical, human
+from tenancy.report.report import plural
+from tenancy.report.terminal import visible, wrap
+
+VERSION: Final = 1
+"""The version of the JSON: a new key keeps it, a key that goes or changes its meaning raises it."""
+
+_NAMED: Final = 6
+"""So many units are named in a sentence; of more only the number is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """The promises of a unit on one resource of a flavor, with the most that it can come to use; in base units."""
+
+    flavor: str
+    resource: str
+    reserved: int
+    quota: int
+    limit: int
+    reachable: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What a unit above keeps for all below it."""
+
+    unit: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lender:
+    """A unit whose idle quota may be borrowed, and how it takes it back."""
+
+    unit: str
+    amount: int
+    reclaim: str
+    """`any`, `lower-priority` or `never`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loan:
+    """Where a unit may borrow a resource of a flavor."""
+
+    flavor: str
+    resource: str
+    pools: tuple[Pool, ...]
+    """Of the units above, the nearest first."""
+    lenders: tuple[Lender, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragmentation:
+    """A flavor on which a pod that takes a whole node may wait though its GPUs are free."""
+
+    flavor: str
+    gpus: int
+    neighbours: int
+    """Other queues that may run smaller jobs there."""
+    message: str
+    """What the condition of its Workload holds meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What becomes of a job; the fields are those of `tenancy.backend.kueue.waiting`."""
+
+    pod: Mapping[str, int]
+    pods: int
+    outcome: str
+    flavor: str
+    cause: str
+    message: str
+    waits: str
+    fragmented: str
+    toleration: str
+    """A taint that its pods must tolerate by themselves, because the cluster's API server adds nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A unit in one cluster."""
+
+    unit: str
+    kind: str
+    cluster: str
+    queue: str
+    """Where its jobs wait; empty for a unit that holds others."""
+    shared: bool
+    """Whether the queue belongs to the unit above, so that the numbers do, too."""
+    namespaces: tuple[str, ...]
+    state: str
+    reclaim: str
+    weighted: bool
+    """Whether the cluster divides what is borrowed by weight."""
+    promises: tuple[Promise, ...]
+    loans: tuple[Loan, ...]
+    fragmentation: tuple[Fragmentation, ...]
+    answer: Answer | None = None
+    unasked: tuple[str, ...] = ()
+    """Units to ask instead, where a job was asked about and the unit has no queue of its own."""
+
+
+def json(explanations: Sequence[Explanation]) -> str:
+    """One object in ASCII; amounts are Kubernetes quantities."""
+    content = {"version": VERSION, "clusters": [_data(each) for each in explanations]}
+    return dumps(content, indent=2) + "\n"
+
+
+def text(explanations: Sequence[Explanation], width: int = 100) -> str:
+    """A block per cluster, its sentences within `width` cells."""
+    return "\n\n".join("\n".join(_block(each, width)) for each in explanations) + "\n"
+
+
+def _data(each: Explanation) -> dict[str, Any]:
+    answer = each.answer
+    return {
+        **{key: getattr(each, key) for key in ("unit", "kind", "cluster", "queue", "shared", "state", "reclaim")},
+        "namespaces": list(each.namespaces),
+        "sharing": "weighted" if each.weighted else "first-come",
+        "promises": [_amounts(asdict(promise), promise.resource) for promise in each.promises],
+        "loans": [
+            {
+                **asdict(loan),
+                "pools": [_amounts(asdict(pool), loan.resource) for pool in loan.pools],
+                "lenders": [_amounts(asdict(lender), loan.resource) for lender in loan.lenders],
+            }
+            for loan in each.loans
+        ],
+        "fragmentation": [asdict(found) for found in each.fragmentation],
+        "job": {**asdict(answer), "pod": _pod(answer)} if answer else None,
+        "ask": list(each.unasked),
+    }
+
+
+def _amounts(data: dict[str, Any], resource: str) -> dict[str, Any]:
+    return {key: canonical(value, resource) if isinstance(value, int) else value for key, value in data.items()}
+
+
+def _pod(answer: Answer) -> dict[str, str]:
+    return {resource: canonical(amount, resource) for resource, amount in answer.pod.items()}
+
+
+def _block(each: Explanation, width: int) -> Iterator[str]:
+    yield visible(_head(each))
+    if each.shared:
+        yield f"Its jobs wait in the queue {each.queue}, which it shares; the numbers are those of the queue."
+    if each.state != "active":
+        yield f"It is {each.state}: nothing new starts."
+    yield ""
+    yield from _table(each.promises)
+    for loan in each.loans:
+        yield ""
+        yield f"{loan.flavor} {loan.resource}"
+        yield from _sentences(_loan(loan), width)
+    if each.loans:
+        yield ""
+        yield from _sentences(_borrowing(each), width, "")
+    for found in each.fragmentation:
+        yield ""
+        yield from _sentences([_fragmentation(found)], width, "")
+    yield from _job(each, width)
+
+
+def _head(each: Explanation) -> str:
+    queue = f", queue {each.queue}" if each.queue else ""
+    namespaces = f", namespaces {_names(each.namespaces)}" if each.namespaces else ""
+    return f"{each.unit} ({each.kind}) in {each.cluster}{queue}{namespaces}"
+
+
+def _table(promises: Sequence[Promise]) -> Iterator[str]:
+    if not promises:
+        yield "It reaches no flavor here."
+        return
+    rows: list[tuple[str, ...]] = [("FLAVOR", "RESOURCE", "RESERVED", "QUOTA", "LIMIT", "REACHABLE")]
+    for each in promises:
+        numbers = (each.reserved, each.quota, each.limit, each.reachable)
+        cells = (human(number, each.resource) for number in numbers)
+        rows.append((each.flavor, each.resource, *cells))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+
+
+def _loan(loan: Loan) -> Iterator[str]:
+    for pool in loan.pools:
+        yield f"{pool.unit} keeps {human(pool.amount, loan.resource)} in its pool, for all below it."
+    if not loan.pools and not loan.lenders:
+        yield "It borrows from nobody."
+    for reclaim, how in _TAKEN_BACK.items():
+        found = [lender for lender in _largest(loan.lenders) if lender.reclaim == reclaim]
+        if found:
+            named = [f"{lender.unit} ({human(lender.amount, loan.resource)})" for lender in found]
+            yield f"It may borrow what is idle of {_names(named)}; {how} (`reclaim: {reclaim}`)."
+
+
+def _borrowing(each: Explanation) -> Iterator[str]:
+    """What holds for every resource."""
+    if each.queue:
+        yield f"Its own quota, lent while it is idle, comes back {_COMES_BACK[each.reclaim]}."
+    if each.weighted and any(loan.pools or loan.lenders for loan in each.loans):
+        yield (
+            "Who borrows shares by weight: a borrower below its share may evict what another runs above its own "
+            "(`sharing: weighted`)."
+        )
+
+
+_TAKEN_BACK: Final = {
+    "any": "they take it back at once, by evicting what runs on it",
+    "lower-priority": "they take it back at once from jobs of a lower priority than theirs, else when these end",
+    "never": "they take it back when the jobs that run on it end",
+}
+_COMES_BACK: Final = {
+    "any": "on demand, at about a second for each workload that is evicted (`reclaim: any`)",
+    "lower-priority": "on demand from jobs of lower priority, from others when they end (`reclaim: lower-priority`)",
+    "never": "when the jobs that run on it end (`reclaim: never`)",
+}
+
+
+def _largest(lenders: Iterable[Lender]) -> list[Lender]:
+    return sorted(lenders, key=lambda lender: (-lender.amount, lender.unit))
+
+
+def _fragmentation(found: Fragmentation) -> str:
+    return (
+        f"{found.flavor}: a pod of {found.gpus} GPUs takes a whole node. {plural(found.neighbours, 'other queue')} may "
+        "run smaller jobs there, and once these have come and gone such a pod may wait although its GPUs are free, "
+        f"saying `{found.message}`. Borrowers are evicted where that empties a node, owners never. The ways out: a "
+        f"flavor of its own, or `wholeNodes: true` on {found.flavor}."
+    )
+
+
+def _job(each: Explanation, width: int) -> Iterator[str]:
+    if each.unasked:
+        yield ""
+        yield from _sentences([f"It has no queue, so it runs no job itself. Ask: {_names(each.unasked)}."], width, "")
+    if each.answer is None:
+        return
+    answer = each.answer
+    pod = ", ".join(f"{amount} {resource}" for resource, amount in _pod(answer).items())
+    yield ""
+    yield from _sentences([f"{plural(answer.pods, 'pod')} of {pod}: {_outcome(each, answer)}"], width, "")
+    if answer.toleration:
+        yield from _sentences([f"Its pods must tolerate {answer.toleration} by themselves."], width)
+    words = [
+        ("It says:", answer.message),
+        ("While it waits:", answer.waits),
+        ("For lack of a node:", answer.fragmented),
+    ]
+    for lead, message in words:
+        if message:
+            yield f"  {lead} {visible(message.rstrip())}{'' if lead == 'It says:' else '…'}"
+
+
+def _outcome(each: Explanation, answer: Answer) -> str:
+    if answer.outcome != "never":
+        back = (
+            f" What others have borrowed of it comes back {_COMES_BACK[each.reclaim]}."
+            if answer.outcome == "quota"
+            else ""
+        )
+        return _OUTCOMES[answer.outcome].format(flavor=answer.flavor) + back
+    return "it NEVER runs: " + _CAUSES[answer.cause].format(flavor=answer.flavor, queue=each.queue, state=each.state)
+
+
+_OUTCOMES: Final = {
+    "reserved": "it runs on {flavor} from the reserve, which nobody else ever uses.",
+    "quota": "it runs on {flavor} from the quota.",
+    "borrows": "it runs on {flavor} by borrowing, while others leave as much idle; their owners may evict it.",
+}
+_CAUSES: Final = {
+    "stopped": "the queue {queue} is {state}.",
+    "whole-nodes": "the API server refuses it; each pod must take all GPUs of a node.",
+    "resource": "no flavor that the queue {queue} reaches has what it asks for.",
+    "selector": "it selects nodes of a flavor that the queue {queue} does not reach.",
+    "taint": "{flavor} is fenced, and its pods do not tolerate the taint.",
+    "capacity": "it asks for more than the queue {queue} can come to on {flavor}.",
+    "topology": "the nodes of {flavor} have no place for all its pods, even while they are empty.",
+    "nodes": "quotas admit it on {flavor}, whose nodes have no place; its pods never start, and it is tried in vain.",
+}
+
+
+def _sentences(sentences: Iterable[str], width: int, indent: str = "  ") -> Iterator[str]:
+    for sentence in sentences:
+        yield from (indent + line for line in wrap(sentence, width - len(indent)))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:_NAMED])} and {more} more"

@@ -1,0 +1,150 @@
+"""A defect forced past our checks: from which organization its objects are compiled, and what is then edited by hand.
+
+Where the model can say the mistake, the organization is compiled although it has an error. Where it cannot (a word that
+it does not know, a number that it drops), the mistake is written into the compiled objects of a healthy organization,
+as somebody would who writes Kueue's YAML.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from tests.cluster import deploy
+from tests.cluster.client import Object
+from tests.cluster.defects.stage import Probe, Stage
+from tests.cluster.deploy import Compiled
+from tests.defects.test_defects import DEFECTS, Defect, _edited
+
+Edit: TypeAlias = Callable[[list[Object]], None]
+"""Writes a mistake into compiled objects, in place."""
+
+GPU: Final = "nvidia.com/gpu"
+H100: Final = "h100"
+NEW: Final = "-new"
+"""A flavor with a topology cannot be edited, so one that is written differently gets a name of its own."""
+HEALTHY: Final = Defect(name="none", code="", line="")
+BY_NAME: Final = {defect.name: defect for defect in (HEALTHY, *DEFECTS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forced:
+    """One row: a mistake, our code for it, and what to look at once it is applied."""
+
+    name: str
+    """Of the seeded defect, or of a further mistake."""
+    code: str
+    """That we refuse it with."""
+    written: str
+    """What stands in the objects, in Markdown."""
+    base: str = "bad"
+    """Of the seeded defect: compiled from its `bad` or its `near` edit, or from the `trial` organization."""
+    of: str = ""
+    """The seeded defect, where it is not the one of this name."""
+    edits: tuple[Edit, ...] = ()
+    before: Callable[[Stage], None] | None = None
+    """What happens while all is well, before the defect is applied."""
+    probe: Probe | None = None
+    """What is done and seen then; None where nothing of it gets past admission."""
+
+
+def compiled(forced: Forced, kueue: str) -> Compiled:
+    """The objects that would have been applied had nobody refused them."""
+    name = forced.of or forced.name
+    made = _compiled(name, forced.base, kueue) if name in BY_NAME and forced.base != "trial" else healthy(kueue)
+    objects = copy.deepcopy(list(made.objects))
+    for edit in forced.edits:
+        edit(objects)
+    return replace(made, objects=tuple(objects))
+
+
+def healthy(kueue: str) -> Compiled:
+    """The trial organization as it is."""
+    return _compiled(HEALTHY.name, "bad", kueue)
+
+
+def near(name: str, kueue: str) -> Compiled:
+    """The nearest organization to a defect that has none."""
+    return _compiled(name, "near", kueue)
+
+
+@cache
+def _compiled(name: str, base: str, kueue: str) -> Compiled:
+    defect = BY_NAME[name]
+    text, files = (defect.near, defect.near_files) if base == "near" else (defect.bad, defect.bad_files)
+    with tempfile.TemporaryDirectory() as folder:
+        found = _edited(defect, text, files, Path(folder))
+    assert found.org is not None
+    return deploy.compiled(found.org, kueue=kueue, kubernetes="1.36")
+
+
+# Words for edits.
+
+
+def find(objects: Iterable[Object], kind: str, name: str, namespace: str | None = None) -> Object:
+    """The object of a kind and a name; the first of several."""
+    return next(
+        item
+        for item in objects
+        if item["kind"] == kind
+        and item["metadata"]["name"] == name
+        and namespace in (None, item["metadata"].get("namespace"))
+    )
+
+
+def spec(objects: Iterable[Object], kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+    """Its spec."""
+    found: dict[str, Any] = find(objects, kind, name, namespace)["spec"]
+    return found
+
+
+def group(objects: Iterable[Object], kind: str, name: str) -> dict[str, Any]:
+    """The one resource group of a ClusterQueue or Cohort."""
+    (found,) = spec(objects, kind, name)["resourceGroups"]
+    result: dict[str, Any] = found
+    return result
+
+
+def quota_of(
+    objects: Iterable[Object], queue: str, flavor: str = H100, resource: str = GPU, kind: str = "ClusterQueue"
+) -> dict[str, Any]:
+    """The quota of a resource on a flavor in a ClusterQueue or a Cohort."""
+    flavors = group(objects, kind, queue)["flavors"]
+    resources = next(each for each in flavors if each["name"] == flavor)["resources"]
+    found: dict[str, Any] = next(each for each in resources if each["name"] == resource)
+    return found
+
+
+def renamed(flavor: str) -> Edit:
+    """Give a flavor a new name, and so a life of its own beside the one that is in use."""
+    new = flavor + NEW
+
+    def edit(objects: list[Object]) -> None:
+        for item in objects:
+            if item["kind"] == "ResourceFlavor" and item["metadata"]["name"] == flavor:
+                item["metadata"]["name"] = item["spec"]["topologyName"] = new
+            elif item["kind"] == "Topology" and item["metadata"]["name"] == flavor:
+                item["metadata"]["name"] = new
+            elif item["kind"] in ("ClusterQueue", "Cohort"):
+                for each in item["spec"].get("resourceGroups", ()):
+                    for entry in each["flavors"]:
+                        entry["name"] = new if entry["name"] == flavor else entry["name"]
+
+    return edit
+
+
+def kept(namespace: str) -> Edit:
+    """Leave a namespace that the mistake makes superfluous: it is not what the row is about, and slow to come back."""
+
+    def edit(objects: list[Object]) -> None:
+        there = {deploy.label(item) for item in objects}
+        for item in healthy("0.19").objects:
+            if namespace in (item["metadata"].get("namespace"), item["metadata"]["name"]) and deploy.label(item) not in there:
+                objects.append(item)
+
+    return edit

@@ -1,0 +1,219 @@
+"""Random small organizations and random work: whatever is asked in whatever order, the laws of budgets hold.
+
+Hypothesis draws the organizations and the work. A failure is told with the smallest story found within a few more
+tries, since each try costs seconds; `--random-seed` repeats a run, `--random-orgs` makes a longer one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.cluster import deploy, nodes, observed
+from tests.cluster.client import Object
+from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.jobs import Scene
+from tests.cluster.laws import Job, State, landing, owners, savers, violations
+from tests.cluster.plane import Cluster, until
+from tests.cluster.submissions import Round, Story, Submission, requests, stories, uniform
+from tests.kueue_model import Cell
+from tests.orgs import organized
+
+SHARDS: Final = 5
+"""Parts of a run, each for any worker."""
+SHRINKING: Final = 12
+"""Tries for a smaller story after the first failure."""
+QUIET: Final = 1.0
+"""Seconds without a change before a first look; a law that is not yet kept gets the patience of a second one."""
+PATIENCE: Final = 20.0
+
+
+ONE_STORY: Final = settings(
+    max_examples=2,
+    phases=(Phase.generate, Phase.shrink),
+    database=None,
+    derandomize=False,
+    deadline=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+"""Hypothesis begins with the simplest story, which is skipped, and after the second varies what it had: a run of its
+own for each story keeps them different."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """A cluster on which one organization follows another. Namespaces stay behind: their removal is slow."""
+
+    cluster: Cluster
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    scene: Scene | None = None
+
+    def opened(self, story: Story) -> Scene:
+        """The organization deployed in place of the one before, under department names that were never used."""
+        made = deploy.compiled(
+            organized(_renamed(story.tree, next(self.numbers))),
+            kueue=self.cluster.kueue,
+            kubernetes=self.cluster.kubernetes,
+        )
+        if self.scene is not None:
+            self._retire(self.scene, made)
+        self.scene = Scene(self.cluster, made)
+        nodes.make(self.cluster, made)
+        deploy.deploy(self.cluster, made)
+        return self.scene
+
+    def _retire(self, scene: Scene, made: Compiled) -> None:
+        """End all work, then remove what would still act: not what lies in namespaces, but for queues."""
+        scene.clear()
+        client, wanted = self.cluster.client, {deploy.label(item) for item in made.objects}
+        for item in reversed(deploy.in_waves(scene.made.objects)):
+            acts = item["kind"] == "LocalQueue" or "namespace" not in item["metadata"]
+            if acts and item["kind"] != "Namespace" and deploy.label(item) not in wanted:
+                client.delete(client.path(item))
+        names = {queue.name for queue in scene.made.plan.queues}
+        until(
+            lambda: not names & {_name(item) for item in client.list(f"{KUEUE}/clusterqueues")}, "old queues are gone"
+        )
+        client.delete("/api/v1/nodes")
+        client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
+
+
+@pytest.fixture(scope="module")
+def stage(cluster: Cluster) -> Stage:
+    """The cluster of this worker, for one organization after the other."""
+    return Stage(cluster)
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_the_laws_hold(stage: Stage, shard: int, random_orgs: int, random_seed: int) -> None:
+    """A second apply changes nothing, and after every round of work each law of budgets holds on Kueue's own status."""
+    for number in range(shard, random_orgs, SHARDS):
+        run = settings(ONE_STORY)(given(stories())(_bounded(lambda story: played(stage, story))))
+        seed(f"{random_seed}/{number}")(run)()
+
+
+def played(stage: Stage, story: Story) -> list[str]:
+    """What is broken while a story is played, empty where all is as promised; it ends with the first such round."""
+    scene = stage.opened(story)
+    broken = _changed_by_a_second_apply(scene)
+    seen: set[str] = set()
+    observed.evictions(scene, (), observed.state(scene), seen)
+    there: list[tuple[str, str]] = []
+    for number, each in enumerate(story.rounds, start=1):
+        if broken:
+            break
+        before = observed.state(scene).jobs
+        there = _happen(scene, each, there)
+        broken = [f"round {number}: {one}" for one in _judged(scene, before, uniform(story), seen)]
+    return broken
+
+
+def _judged(scene: Scene, before: tuple[Job, ...], even: frozenset[str], seen: set[str]) -> list[str]:
+    """What is broken once the cluster is at rest. What may still come is waited for; what has happened has happened."""
+    scene.settle(QUIET)
+    try:
+        until(lambda: violations(observed.state(scene)) == [], "every law holds", PATIENCE, 0.5)
+        broken = []
+    except AssertionError:
+        scene.settle()
+        broken = violations(observed.state(scene))
+    now = observed.state(scene)
+    jobs = {job.uid: job for job in (*before, *now.jobs)}
+    evictions = observed.evictions(scene, jobs.values(), now, seen)
+    asked = _asked(now, jobs.values())
+    fair = [each for each in evictions if even >= set(each.flavors)]
+    return [*broken, *owners(now.units, asked, evictions), *savers(now.units, asked, fair)]
+
+
+def _asked(now: State, jobs: Any) -> dict[str, dict[Cell, int]]:
+    """What the jobs of each queue may have held, at most."""
+    books: dict[str, dict[Cell, int]] = {}
+    for job in jobs:
+        for flavor in landing(now, job):
+            for resource, count in job.wants.items():
+                cells = books.setdefault(job.queue, {})
+                cells[flavor, resource] = cells.get((flavor, resource), 0) + count
+    return books
+
+
+def _happen(scene: Scene, each: Round, there: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Jobs end and others come. Unit and name of all that are there afterwards."""
+    left = list(there)
+    for position in each.ended[: len(left)]:
+        unit, name = left.pop(position % len(left))
+        scene.finish(unit, [name])
+    for one in each.submitted:
+        left += _submitted(scene, one)
+    return left
+
+
+def _submitted(scene: Scene, one: Submission) -> list[tuple[str, str]]:
+    unit = next(queue.title for queue in scene.made.plan.queues if _plain(queue.title) == one.unit)
+    wanted = requests(scene.flavor(one.flavor), one.resource, one.size)
+    return [(unit, name) for name in scene.submit(unit, times=one.jobs, pods=one.pods, requests=wanted)]
+
+
+def _changed_by_a_second_apply(scene: Scene) -> list[str]:
+    """Objects that the same apply, once more, changes."""
+    client, items = scene.cluster.client, deploy.in_waves(scene.made.objects)
+    before = [client.get(client.path(item)) for item in items]
+    after = deploy.apply(scene.cluster, items)
+    return [
+        f"a second apply changes {deploy.label(item)}"
+        for item, old, new in zip(items, before, after, strict=True)
+        if _said(old) != _said(new)
+    ]
+
+
+def _said(item: Object) -> Object:
+    """An object without what controllers add to it."""
+    whole = deploy.stripped(item)
+    metadata = {key: value for key, value in whole["metadata"].items() if key != "finalizers"}
+    return {**whole, "metadata": {**metadata, "generation": item["metadata"].get("generation")}}
+
+
+def _renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:
+    """Departments with a number in their names: a namespace of an earlier name may be in use or on its way out."""
+    return {**tree, "departments": {f"{name}{number}": unit for name, unit in tree["departments"].items()}}
+
+
+def _plain(title: str) -> str:
+    """The path of a unit without the number."""
+    department, slash, below = title.partition("/")
+    return department.rstrip("0123456789") + slash + below
+
+
+def _name(item: Object) -> str:
+    name: str = item["metadata"]["name"]
+    return name
+
+
+def _bounded(play: Callable[[Story], list[str]]) -> Callable[[Story], None]:
+    """A property that leaves the first story out, and remembers what failed: shrinking plays a story once and ends
+    after a number of tries."""
+    failed: dict[str, list[str]] = {}
+    tries = iter(range(SHRINKING))
+    simplest: list[str] = []
+
+    def holds(story: Story) -> None:
+        told = str(story)
+        simplest.append(told)
+        if told == simplest[0]:
+            return
+        if told not in failed and (not failed or next(tries, None) is not None):
+            try:
+                broken = play(story)
+            except AssertionError as error:
+                broken = [str(error)]
+            if broken:
+                failed[told] = broken
+        if told in failed:
+            raise AssertionError("\n".join([*failed[told], told]))
+
+    return holds

@@ -1,0 +1,131 @@
+"""A unit explained, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+
+from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise, text
+from tenancy.report.explain import json as json_view
+
+GPU = "nvidia.com/gpu"
+UNIT = Explanation(
+    unit="research/vision",
+    kind="team",
+    cluster="train",
+    queue="research-vision",
+    shared=False,
+    namespaces=("research-vision",),
+    state="active",
+    reclaim="any",
+    weighted=False,
+    promises=(
+        Promise(flavor="h100", resource=GPU, reserved=8, quota=24, limit=40, reachable=32),
+        Promise(flavor="h100", resource="cpu", reserved=0, quota=1500, limit=2000, reachable=2000),
+    ),
+    loans=(
+        Loan(
+            flavor="h100",
+            resource=GPU,
+            pools=(Pool(unit="research", amount=4),),
+            lenders=(
+                Lender(unit="ops", amount=2, reclaim="never"),
+                Lender(unit="ads", amount=1, reclaim="any"),
+                Lender(unit="nlp", amount=9, reclaim="any"),
+            ),
+        ),
+    ),
+    fragmentation=(),
+)
+JOB = Answer(
+    pod={GPU: 8, "cpu": 1500},
+    pods=2,
+    outcome="quota",
+    flavor="h100",
+    cause="",
+    message="",
+    waits="insufficient unused quota for it, ",
+    fragmented="",
+    toleration="",
+)
+
+
+def test_the_whole_text() -> None:
+    """Who it is, numbers with units, where each may come from by how it is taken back, and what becomes of a job."""
+    assert text([replace(UNIT, answer=JOB)], 100) == dedent("""\
+        research/vision (team) in train, queue research-vision, namespaces research-vision
+
+        FLAVOR  RESOURCE        RESERVED  QUOTA      LIMIT    REACHABLE
+        h100    nvidia.com/gpu  8         24         40       32
+        h100    cpu             0 cores   1.5 cores  2 cores  2 cores
+
+        h100 nvidia.com/gpu
+          research keeps 4 in its pool, for all below it.
+          It may borrow what is idle of nlp (9), ads (1); they take it back at once, by evicting what runs
+          on it (`reclaim: any`).
+          It may borrow what is idle of ops (2); they take it back when the jobs that run on it end
+          (`reclaim: never`).
+
+        Its own quota, lent while it is idle, comes back on demand, at about a second for each workload that
+        is evicted (`reclaim: any`).
+
+        2 pods of 8 nvidia.com/gpu, 1500m cpu: it runs on h100 from the quota. What others have borrowed of
+        it comes back on demand, at about a second for each workload that is evicted (`reclaim: any`).
+          While it waits: insufficient unused quota for it,…
+        """)
+
+
+def test_a_message_stays_on_one_line() -> None:
+    """It can be searched and copied, however narrow the terminal is."""
+    message = "insufficient quota " * 9 + "(40)"
+    never = replace(JOB, outcome="never", cause="capacity", message=message, waits="")
+    lines = text([replace(UNIT, answer=never)], 40).splitlines()
+    assert lines[-1] == f"  It says: {message}"
+    assert "NEVER" in lines[-4]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"shared": True}, "which it shares; the numbers are those of the queue."),
+        ({"state": "held"}, "It is held: nothing new starts."),
+        ({"promises": ()}, "It reaches no flavor here."),
+        ({"loans": (Loan(flavor="h100", resource=GPU, pools=(), lenders=()),)}, "It borrows from nobody."),
+        ({"weighted": True}, "shares by weight"),
+        ({"reclaim": "never"}, "comes back when the jobs that run on it end"),
+        ({"unasked": ("a/b", "a/c")}, "It has no queue, so it runs no job itself. Ask: a/b, a/c."),
+        ({"answer": replace(JOB, toleration="a=b:NoSchedule")}, "Its pods must tolerate a=b:NoSchedule by themselves."),
+        (
+            {"fragmentation": (Fragmentation(flavor="h100", gpus=8, neighbours=1, message="no place"),)},
+            "1 other queue may run smaller jobs there",
+        ),
+    ],
+)
+def test_what_is_said_where_it_holds(change: dict[str, object], sentence: str) -> None:
+    """Each fact has its sentence, and none is told where it does not hold."""
+    shown, plain = (" ".join(text([each], 1000).split()) for each in (replace(UNIT, **change), UNIT))  # type: ignore[arg-type]
+    assert sentence in shown
+    assert sentence not in plain
+
+
+def test_many_lenders_are_counted() -> None:
+    """Six are named, those with the most."""
+    lenders = tuple(Lender(unit=f"u{number}", amount=number, reclaim="any") for number in range(1, 9))
+    loan = Loan(flavor="h100", resource=GPU, pools=(), lenders=lenders)
+    assert "u8 (8), u7 (7), u6 (6), u5 (5), u4 (4), u3 (3) and 2 more;" in text([replace(UNIT, loans=(loan,))], 1000)
+
+
+def test_json_has_quantities_and_every_lender() -> None:
+    """Amounts are Kubernetes quantities; the job is null where none was asked about."""
+    told = json.loads(json_view([UNIT, replace(UNIT, answer=JOB)]))
+    first, second = told["clusters"]
+    assert told["version"] == 1
+    assert first["promises"][1] == {
+        "flavor": "h100", "resource": "cpu", "reserved": "0", "quota": "1500m", "limit": "2", "reachable": "2"
+    }  # fmt: skip
+    assert first["loans"][0]["lenders"][0] == {"unit": "ops", "amount": "2", "reclaim": "never"}
+    assert first["job"] is None
+    assert (second["job"]["outcome"], second["job"]["pod"]) == ("quota", {GPU: "8", "cpu": "1500m"})

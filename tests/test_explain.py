@@ -1,0 +1,120 @@
+"""`tenancy explain` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tenancy.cli import run
+
+ROOT = Path(__file__).parent.parent
+ORG = str(ROOT / "org")
+CASES = ROOT / "tests" / "cases"
+
+
+def explained(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = run(["explain", *arguments])
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+def job(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    status, out, _ = explained(capsys, *arguments, "--format", "json")
+    assert status == 0
+    (cluster,) = json.loads(out)["clusters"]
+    found: dict[str, object] = cluster["job"]
+    return found
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example of docs/explain.md is the output of its command on the example organization."""
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```console\n\$ tenancy explain (.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    command, _, shown = block.partition("\n")
+    assert explained(capsys, *shlex.split(command)) == (0, shown, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "cause"),
+    [
+        (["research/vision", "--gpus", "8"], "reserved", ""),
+        (["research-vision", "--gpus", "8", "--pods", "3"], "quota", ""),
+        (["research/vision/train", "--gpus", "8", "--pods", "5"], "borrows", ""),
+        (["research/language/pretraining", "--gpus", "24", "--flavor", "h100"], "never", "topology"),
+        (["research/language/evaluation", "--gpus", "8"], "quota", ""),
+        (["research/notebooks", "--profile", "1g.10gb"], "quota", ""),
+        (["research/vision", "--cpu", "2", "--memory", "4Gi", "--flavor", "h100"], "never", "taint"),
+        (["platform/ci", "--cpu", "2"], "quota", ""),
+        (["platform/ci", "--gpus", "9", "--cpu", "1", "--memory", "1Gi"], "never", "capacity"),
+    ],
+)
+def test_jobs(capsys: pytest.CaptureFixture[str], arguments: list[str], outcome: str, cause: str) -> None:
+    """Units by path, queue or project, and jobs of GPUs, slices or cpu, come to their verdict."""
+    found = job(capsys, arguments[0], ORG, *arguments[1:])
+    assert (found["outcome"], found["cause"]) == (outcome, cause)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["research/vison"], "did you mean 'research/vision'?"),
+        (["research/vision", "--flavor", "h10"], "did you mean 'h100'?"),
+        (["research/vision", "--gpus", "1", "--flavor", "cpu"], "flavor 'cpu' has no GPUs"),
+        (["research/vision", "--profile", "7g.80gb"], "MIG profile '7g.80gb'"),
+        (["research/vision", "--cpu", "many"], "--cpu: "),
+        (["research/vision", "--pods", "2"], "--pods needs a job"),
+    ],
+)
+def test_what_does_not_exist_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    """Status 2, with the nearest name where there is one, and nothing on stdout."""
+    status, out, err = explained(capsys, arguments[0], ORG, *arguments[1:])
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_an_organization_with_errors_is_not_explained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Its findings are shown instead, as `diff` does."""
+    org = tmp_path / "org"
+    shutil.copytree(CASES / "smallest" / "org", org)
+    (org / "org.yaml").write_text((org / "org.yaml").read_text().replace("l4: 8", "l4: 9"))
+    status, out, err = explained(capsys, "research", str(org))
+    assert (status, out) == (1, "")
+    assert "org.yaml:" in err
+
+
+@pytest.mark.parametrize("unit", ["acme", "research", "research/language"])
+def test_a_unit_that_holds_others_has_numbers_and_no_verdict(capsys: pytest.CaptureFixture[str], unit: str) -> None:
+    """It has no queue; the units inside that have one are named."""
+    status, out, _ = explained(capsys, unit, ORG, "--gpus", "8")
+    assert status == 0
+    assert "h100" in out
+    assert "research/language/pretraining" in out[out.index("It has no queue") :]
+
+
+def test_a_unit_in_two_clusters_is_explained_in_each(capsys: pytest.CaptureFixture[str]) -> None:
+    """A flavor narrows it to the cluster that has it."""
+    org = str(CASES / "two-clusters" / "org")
+    _, out, _ = explained(capsys, "acme", org, "--format", "json")
+    both = json.loads(out)["clusters"]
+    assert len({each["cluster"] for each in both}) == 2
+    flavor = both[1]["promises"][0]["flavor"]
+    _, out, _ = explained(capsys, "acme", org, "--flavor", flavor, "--format", "json")
+    assert [each["cluster"] for each in json.loads(out)["clusters"]] == [both[1]["cluster"]]
+
+
+def test_lenders_lie_where_limits_lead(capsys: pytest.CaptureFixture[str]) -> None:
+    """Under `borrowing: department` pools and lenders are those of the department; under `none` there are none."""
+    _, out, _ = explained(capsys, "research/notebooks", ORG, "--flavor", "a100-mig", "--format", "json")
+    slices = next(each for each in json.loads(out)["clusters"][0]["loans"] if each["resource"].endswith("1g.10gb"))
+    assert {each["unit"] for each in slices["lenders"]} == {"research/language"}
+    _, out, _ = explained(capsys, "product/ads/ranking", ORG, "--flavor", "h100", "--format", "json")
+    (gpus,) = json.loads(out)["clusters"][0]["loans"]
+    assert (gpus["pools"], gpus["lenders"]) == ([], [])
