@@ -47,9 +47,9 @@ PRIORITY_RANGE: Final = Rule(
     "priority-range",
     Severity.ERROR,
     "A priority outside the range of Kubernetes",
-    "The API accepts a WorkloadPriorityClass of any size, but Kueue cannot read one above int32: after its next "
-    "restart no job of the whole cluster is admitted. PriorityClasses above 1000000000 are kept for the system "
-    "and refused.",
+    "Kueue cannot read a WorkloadPriorityClass above int32, which the API server refuses only from Kubernetes 1.36 "
+    "on: before, after the manager's next restart no job of the whole cluster is admitted. PriorityClasses above "
+    "1000000000 are kept for the system and refused.",
 )
 PRIORITY_NAME: Final = Rule(
     "priority-name",

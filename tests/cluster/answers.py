@@ -13,6 +13,7 @@ BY_KUBERNETES: Final = "node.kubernetes.io/"
 
 
 def named(requests: tuple[Request, ...], name: str) -> Request:
+    """The request of a name."""
     return next(each for each in requests if each.name == name)
 
 

@@ -29,6 +29,8 @@ from tools.golang import ModuleError, find_go, module_folder
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE: Final = ROOT / ".cache" / "cluster"
+RUNS: Final = CACHE / "runs"
+"""A folder for each worker of each run, named by its process id."""
 SOURCES: Final = Path(__file__).parent / "sources"
 TOOLS: Final = {
     "setpriv": "ends every process with the test run",
@@ -60,6 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
 def build(parts: tuple[Part, ...]) -> None:
     """Build what is missing, and say how long each took. Raises CannotBuild."""
     check_machine()
+    _forget_runs()
     for part in parts:
         if not binary(part).exists():
             with _told(f"building {part.name} ({part.module} {part.version})"):
@@ -69,6 +72,13 @@ def build(parts: tuple[Part, ...]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             _whole(path, make())
     print(f"test bed: {', '.join(f'{part.name} {part.version}' for part in parts)}", flush=True)
+
+
+def _forget_runs() -> None:
+    """Remove what earlier runs left: the logs of failures, and the state of those that were killed."""
+    for folder in RUNS.glob("*-*"):
+        if not Path("/proc", folder.name.partition("-")[0]).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_machine() -> None:

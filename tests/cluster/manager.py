@@ -20,8 +20,6 @@ from tests.cluster.processes import NotReady
 NAMESPACE: Final = "kueue-system"
 RIGHTS: Final = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount")
 WEBHOOKS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-BUILT_IN: Final = ("batch/job", "pod", "deployment", "statefulset")
-"""Frameworks that need no CRD."""
 SETTLED: Final = "Starting workers"
 METRICS_KEYS: Final = "kueue/metrics/certs"
 """Below /etc: where the manager insists on certificates as soon as it does not make its own."""
@@ -99,19 +97,7 @@ def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:
     changed["health"] = {"healthProbeBindAddress": f"127.0.0.1:{cluster.ports['health']}"}
     changed["metrics"] = {**changed.get("metrics", {}), "bindAddress": "0"}
     changed["featureGates"] = {**changed.get("featureGates", {}), "VisibilityOnDemand": False}  # its port is fixed
-    wanted = changed.get("integrations", {}).get("frameworks", BUILT_IN)
-    served = _frameworks(cluster)
-    changed["integrations"] = {"frameworks": [name for name in wanted if name in served]}
     return changed
-
-
-def _frameworks(cluster: Cluster) -> set[str]:
-    """The built-in ones, and every `group/kind` whose CRD is there."""
-    names = {
-        f"{crd['spec']['group']}/{crd['spec']['names']['singular']}"
-        for crd in cluster.client.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-    }
-    return {*BUILT_IN, *names}
 
 
 def _on_loopback(cluster: Cluster, target: dict[str, Any]) -> None:

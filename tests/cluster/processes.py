@@ -15,6 +15,9 @@ from typing import Final
 DIE_WITH_PARENT: Final = ("setpriv", "--pdeathsig", "KILL")
 """Asks the kernel to kill the program when this process ends, however it ends."""
 
+LAZY_COLLECTOR: Final = {"GOGC": "300"}
+"""Go collects garbage half as often, at the price of memory: on two cores that is a fifth of all work."""
+
 
 class NotReady(Exception):
     """A process did not become ready in time, or ended; the message has the end of its log."""
@@ -35,7 +38,7 @@ class Processes:
             self.running[name] = subprocess.Popen(
                 [*DIE_WITH_PARENT, *(str(part) for part in command)],
                 cwd=self.folder,
-                env={**clean, **(environment or {})},
+                env={**clean, **LAZY_COLLECTOR, **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -18,8 +18,8 @@ from tests.strategies import GIB_PER_CORE, small_organizations
 
 GPU_SIZES: Final = (1, 1, 1, 2, 2, 4, 8)
 SLICE_SIZES: Final = (1, 2)
-CORE_SIZES: Final = (2, 31)
-"""Both divide the 62 cores that a node leaves to jobs."""
+CORE_SIZES: Final = (1, 2, 2, 31)
+"""All divide the 62 cores that a node leaves to jobs."""
 PODS: Final = 16
 """The most that one job has."""
 JOBS: Final = 3
@@ -67,15 +67,19 @@ class Story:
 
 @st.composite
 def stories(draw: DrawFn) -> Story:
-    """A small organization and two or three rounds. Pods on a flavor are mostly of one size."""
+    """A small organization and two or three rounds: first units take all they may, then others come. Pods on a flavor
+    are mostly of one size."""
     tree = draw(small_organizations())
     (made,) = plan(organized(tree))
     sizes = {name: draw(_sizes(flavor)) for name, flavor in made.flavors.items()}
     queues = [queue for queue in made.queues if _reach(queue)] or made.queues
-    submissions = st.sampled_from(queues).flatmap(lambda queue: _submissions(queue, made.flavors, sizes))
+    chosen = st.sampled_from(queues)
+    greedy = chosen.flatmap(lambda queue: _submissions(queue, made.flavors, sizes, greedy=True))
+    usual = chosen.flatmap(lambda queue: _submissions(queue, made.flavors, sizes, greedy=False))
+    first = draw(st.lists(greedy, min_size=2, max_size=3))
     ended = st.lists(st.integers(0, 35), max_size=4)
-    rounds = st.builds(Round, ended.map(tuple), st.lists(submissions, min_size=2, max_size=4).map(tuple))
-    return Story(tree, tuple(draw(st.lists(rounds, min_size=2, max_size=3))))
+    rounds = st.builds(Round, ended.map(tuple), st.lists(usual, min_size=2, max_size=4).map(tuple))
+    return Story(tree, (Round((), tuple(first)), *draw(st.lists(rounds, min_size=1, max_size=2))))
 
 
 def requests(flavor: Hardware, resource: str, size: int) -> dict[str, str]:
@@ -112,15 +116,16 @@ def _sizes(flavor: Hardware) -> st.SearchStrategy[list[int]]:
 
 @st.composite
 def _submissions(
-    draw: DrawFn, queue: Queue, flavors: Mapping[str, Hardware], sizes: Mapping[str, list[int]]
+    draw: DrawFn, queue: Queue, flavors: Mapping[str, Hardware], sizes: Mapping[str, list[int]], *, greedy: bool
 ) -> Submission:
-    """Mostly as much as one of the unit's numbers says, where the laws have their edges."""
+    """Mostly as much as one of the unit's numbers says, where the laws have their edges; at times one more. The greedy
+    ask for their limit in small jobs."""
     name, resource = draw(st.sampled_from(_reach(queue) or [(name, each.mains[0]) for name, each in flavors.items()]))
     flavor = flavors[name]
     size = draw(st.sampled_from(sizes[flavor.name]))
     unit = 1000 if flavor.is_cpu else 1
-    numbers = {number // unit // size for number in queue.quotas[flavor.name][resource]}
-    most = flavor.capacity[resource] // unit // size + 1
-    pods = draw(st.sampled_from(sorted({1, *numbers} - {0})) | st.integers(1, max(1, min(PODS, most))))
-    jobs = draw(st.integers(1, min(JOBS, pods)))
+    numbers = [number // unit // size for number in queue.quotas[flavor.name][resource]]
+    amounts = st.sampled_from(sorted({1, *numbers} - {0})) | st.integers(1, numbers[-1] + 1)
+    pods = max(1, numbers[-1]) if greedy else draw(amounts)
+    jobs = min(JOBS, pods) if greedy else draw(st.integers(1, min(JOBS, pods)))
     return Submission(queue.title, flavor.name, resource, size, min(PODS, pods // jobs), jobs)

@@ -28,7 +28,7 @@ from tests.backend.kueue.policy_requests import (
 from tests.cluster import deploy, nodes
 from tests.cluster.answers import named, pod_specs, violations
 from tests.cluster.client import Client, Object, Refused
-from tests.cluster.deploy import Compiled
+from tests.cluster.deploy import KUEUE, Compiled
 from tests.cluster.jobs import QUEUE_LABEL, Scene, usage
 from tests.cluster.plane import Cluster, until
 from tests.orgs import organized
@@ -42,6 +42,11 @@ SIZE: Final = {"cpu": "2", "memory": "3Gi", GPU: "1"}
 """Of every pod, above the LimitRange's default of memory and below its default of cpu."""
 CHARGED: Final = {("h100", "cpu"): 2000, ("h100", "memory"): 3 * 2**30, ("h100", GPU): 1}
 """For one of them."""
+WITH_PODS: Final = (
+    *("none-pod", "none-job", "none-cron-made", "none-deployment", "none-statefulset"),
+    *("label-pod", "label-job"),
+)
+"""Work whose pods are made by Kubernetes itself."""
 WHOLE_NODES: Final[dict[str, Any]] = {
     "apiVersion": "tenancy/v1alpha1",
     "kind": "Organization",
@@ -91,25 +96,33 @@ def scene(with_frameworks: Cluster) -> Scene:
 
 
 @pytest.fixture(scope="module")
-def member(scene: Scene) -> Client:
-    """Somebody in the group `vision`, once the policies for the running Kubernetes are obeyed."""
-    ada = scene.cluster.client.acting_as("ada", ["vision"])
+def ada(scene: Scene) -> Client:
+    """Somebody in the group `vision`."""
+    return scene.cluster.client.acting_as("ada", ["vision"])
+
+
+@pytest.fixture(scope="module")
+def member(cluster: Cluster, ada: Client) -> Client:
+    """Ada, once the policies for the running Kubernetes are obeyed."""
+    if cluster.kubernetes == "1.35":
+        pytest.skip("this Kubernetes does not mutate by policy")
     gpu, limits = (named(REQUESTS, each) for each in ("GPU job without a toleration", "cpu job with limits only"))
     until(lambda: violations(ada, gpu) == violations(ada, limits) == [], "the mutating policies are obeyed")
     return ada
 
 
 @pytest.fixture(scope="module")
-def before_136(scene: Scene, member: Client) -> Client:
-    """The member, once the policies are those for a Kubernetes that cannot mutate by policy."""
-    cluster = scene.cluster
-    new, old = ({deploy.label(item): item for item in policies(example(cluster, each))} for each in ("1.36", "1.35"))
-    for label in new.keys() - old.keys():
-        cluster.client.delete(cluster.client.path(new[label]))
+def before_136(cluster: Cluster, ada: Client) -> Client:
+    """Ada, once the policies are those for a Kubernetes that cannot mutate by policy."""
+    now, old = (
+        {deploy.label(item): item for item in policies(example(cluster, each))} for each in (cluster.kubernetes, "1.35")
+    )
+    for label in now.keys() - old.keys():
+        cluster.client.delete(cluster.client.path(now[label]))
     deploy.apply(cluster, deploy.in_waves(old.values()))
     limits = named(BEFORE_136, "cpu job with limits only")
-    until(lambda: violations(member, limits) == [], "the policies of 1.35 are obeyed")
-    return member
+    until(lambda: violations(ada, limits) == [], "the policies of 1.35 are obeyed")
+    return ada
 
 
 def uncounted(cluster: Cluster) -> set[str]:
@@ -151,6 +164,11 @@ def policies(made: Compiled) -> list[Object]:
     return [item for item in made.objects if "AdmissionPolicy" in item["kind"]]
 
 
+def phases(client: Client, namespace: str) -> list[str]:
+    """Of the pods there."""
+    return [each["status"]["phase"] for each in client.list(f"/api/v1/namespaces/{namespace}/pods")]
+
+
 def charges(scene: Scene, names: list[str]) -> dict[str, dict[tuple[str, str], int]]:
     """What each Workload holds, by the object among `names` that it is of: its owner, or the parent of its owner."""
     found = {}
@@ -188,32 +206,48 @@ def test_work_of_every_kind_is_queued_and_charged_what_its_pods_request(scene: S
     pods_of = {item["metadata"]["name"]: len(pod_specs(item)) or 2 for item in work}
     expected = {name: {cell: each * count for cell, each in CHARGED.items()} for name, count in pods_of.items()}
     until(lambda: charges(scene, list(pods_of)) == expected, "everything is charged what it asks for", 90)
-    by_kubernetes = (
-        "none-pod",
-        "none-job",
-        "none-cron",
-        "none-deployment",
-        "none-statefulset",
-        "label-pod",
-        "label-job",
-    )
-    until(lambda: len(scene.hosts("research/vision")) == len(by_kubernetes), "all pods run")
+    until(lambda: len(scene.hosts("research/vision")) == len(WITH_PODS), "all pods run")
     assert {host.rpartition("-")[0] for host in scene.hosts("research/vision")} == {"h100"}
     for each in scene.pods():
         assert each["spec"]["containers"][0]["resources"]["requests"] == SIZE
-    scene.clear()
 
 
-def test_a_train_job_has_the_tolerations_of_its_runtime(scene: Scene, member: Client) -> None:
-    """A TrainJob for GPUs waits where its runtime does not tolerate their taint, and holds nothing."""
+def test_a_train_job_waits_where_its_runtime_does_not_tolerate_the_taint(scene: Scene, member: Client) -> None:
+    """A TrainJob names no pod spec to write a toleration into: with a runtime that has none it holds nothing."""
+    item = train_job("waits", {"limits": SIZE})
+    item["spec"]["runtimeRef"]["name"] = "intolerant"
+    member.create(item)
+    until(lambda: any("untolerated taint" in each for each in scene.why("research/vision")), "the TrainJob is judged")
+    assert charges(scene, ["waits"])["waits"] == {}
 
 
-def test_work_in_other_namespaces_is_left_alone(scene: Scene) -> None:
-    """A pod and a job in a namespace that is not ours run at once, outside every queue."""
+def test_work_in_a_foreign_namespace_is_left_alone(scene: Scene) -> None:
+    """A pod and a job in a namespace that is not ours run at once, beside every queue."""
+    client = scene.cluster.client
+    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "foreign"}})
+    cpu = spec(container(requests={"cpu": "1", "memory": "1Gi"}))
+    for item in (pod("alone", cpu), job("alone-job", cpu)):
+        client.create({**item, "metadata": {**item["metadata"], "namespace": "foreign"}})
+    until(lambda: phases(client, "foreign") == ["Running", "Running"], "both run")
+    assert client.list(f"{KUEUE}/namespaces/foreign/workloads") == []
 
 
-def test_waiting_work_cannot_be_changed_into_what_would_be_refused(scene: Scene, member: Client) -> None:
-    """A waiting cpu job is not given the toleration, nor are the GPUs taken out of a waiting GPU job."""
+def test_waiting_work_is_not_changed_into_what_would_be_refused(member: Client) -> None:
+    """A waiting cpu job or pod is not given the toleration, nor are its GPUs taken out of a waiting GPU job; other
+    changes of each are let through."""
+    endless = {"cpu": "4000", "memory": "1Gi"}
+    cpu, gpu = spec(container(requests=endless)), spec(container({**endless, GPU: "1"}))
+    tolerant, without = {"tolerations": [TRAINING]}, {"containers": [container(requests=endless)]}
+    changes = (
+        (job("cpu-waits", cpu), lambda work: {"template": {"spec": work}}, tolerant),
+        (pod("pod-waits", cpu), lambda work: work, tolerant),
+        (job("gpu-waits", gpu), lambda work: {"template": {"spec": work}}, without),
+    )
+    for item, placed, change in changes:
+        member.create(item)
+        with pytest.raises(Refused, match="may tolerate"):
+            member.patch(member.path(item), {"spec": placed(change)})
+        member.patch(member.path(item), {"metadata": {"labels": {"seen": "true"}}})
 
 
 def test_before_136_every_request_gets_its_answer(before_136: Client) -> None:

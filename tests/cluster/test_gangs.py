@@ -85,6 +85,7 @@ def test_two_gangs_never_hold_half_each(scene: Scene) -> None:
     assert scene.evictions() == 0
 
 
+@pytest.mark.kueue("0.19")
 def test_a_required_rack_is_kept(scene: Scene) -> None:
     """A gang that requires one rack runs within one, and waits where no rack is large enough though nodes are free."""
     scene.clear()
@@ -97,6 +98,7 @@ def test_a_required_rack_is_kept(scene: Scene) -> None:
     assert scene.pods(BEES) == []
 
 
+@pytest.mark.kueue("0.19")
 def test_a_preferred_rack_is_given_up(scene: Scene) -> None:
     """A gang that prefers one rack runs in two where none is large enough."""
     scene.clear()

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tenancy.cli import main
 from tests.cluster import deploy, jobs, nodes
 from tests.cluster.client import Refused
-from tests.cluster.jobs import Scene
+from tests.cluster.jobs import PATIENCE, Scene
 from tests.cluster.plane import Cluster
 from tests.orgs import organized
 
@@ -117,22 +117,21 @@ def holes(cluster: Cluster) -> Scene:
     return opened(cluster, HOLES)
 
 
-def punch(scene: Scene, *small: str) -> None:
-    """Leave 5 free GPUs on each of the four nodes, beside a pod of 3 GPUs of each of `small`.
+def punch(scene: Scene, *small: str) -> dict[str, list[str]]:
+    """Leave 5 free GPUs on each of the four nodes, beside a pod of 3 GPUs of each of `small`; the jobs of each.
 
     A gang of `ops`, one pod of 5 GPUs to a node because two would not fit, leaves room for one such pod, and ends.
     """
     gang = scene.submit(OPS, 5, pods=4)
-    scene.expect({OPS: 20})
-    held: dict[str, int] = {}
+    scene.wait(lambda: scene.held(OPS) == 20, "the gang is in", PATIENCE)
+    asked: dict[str, list[str]] = {}
     for unit in small:
-        scene.submit(unit, 3)
-        held[unit] = held.get(unit, 0) + 3
-    scene.expect({OPS: 20, **held})
-    scene.finish(OPS, gang)
-    scene.expect(held)
-    hosts = [host for unit in held for host in scene.running(unit, small.count(unit))]
+        asked.setdefault(unit, []).extend(scene.submit(unit, 3))
+    hosts = [host for unit, names in asked.items() for host in scene.running(unit, len(names))]
     assert sorted(hosts) == ["h100-0", "h100-1", "h100-2", "h100-3"]
+    scene.finish(OPS, gang)
+    scene.expect({unit: 3 * len(names) for unit, names in asked.items()})
+    return asked
 
 
 def predicted(tree: Tree, folder: Path, unit: str, gpus: int) -> str:
@@ -158,12 +157,15 @@ def test_packed_jobs_leave_the_reserve_whole(holes: Scene) -> None:
 
 
 def test_owners_are_never_evicted_for_place(holes: Scene, tmp_path: Path) -> None:
-    """Where owners' pods lie on every node, a pod of a whole node waits in spite of its reserve, as `explain` says."""
+    """Where owners' pods lie on every node, a pod of a whole node waits, with the words that `explain` says, for an end
+    of one of them, whatever is reserved for it."""
     holes.clear()
-    punch(holes, ADS, ADS, ADS, ADS)
+    asked = punch(holes, ADS, ADS, ADS, ADS)
     holes.submit(OPS, 8)
     holes.told(OPS, predicted(HOLES, tmp_path, OPS, 8))
     holes.expect({ADS: 12})
+    holes.finish(ADS, asked[ADS][:1])
+    holes.expect({ADS: 9, OPS: 8})
     assert holes.evictions() == 0
 
 
@@ -173,7 +175,7 @@ def test_borrowers_are_evicted_for_place(holes: Scene) -> None:
     punch(holes, ADS, ADS, NLP, NLP)
     lent, owned = set(holes.hosts(NLP)), holes.hosts(ADS)
     holes.submit(OPS, 8)
-    holes.wait(lambda: holes.held(OPS) == 8, "the owner's pod is in", jobs.PATIENCE)
+    holes.wait(lambda: holes.held(OPS) == 8, "the owner's pod is in", PATIENCE)
     holes.expect({OPS: 8, ADS: 6, NLP: 6})
     assert set(holes.running(OPS, 1)) < lent
     assert holes.hosts(ADS) == owned

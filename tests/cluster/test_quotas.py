@@ -142,8 +142,8 @@ def acted(stage: Scene, departments: Tree, **changes: Tree) -> Scene:
 
 
 def filled(scene: Scene, team: str, held: int, gpus: int = 2) -> None:
-    """Jobs of a team, more than it may have running, of which as many run as hold so many GPUs."""
-    scene.submit(team, gpus, times=held // gpus + EXCESS)
+    """Jobs of a team, one more than may run, of which as many run as hold so many GPUs."""
+    scene.submit(team, gpus, times=held // gpus + 1)
     others = {unit: count for unit, count in scene.holders().items() if unit != team}
     scene.expect({**others, team: held})
 
@@ -193,31 +193,35 @@ def test_every_owner_gets_its_quota_back(stage: Scene) -> None:
 
 
 def test_several_borrowers_give_back_and_keep_their_own(stage: Scene) -> None:
-    """With everything lent to several teams, an owner holds its quota after as many evictions as its jobs need, and no
-    team is below its own quota."""
+    """With everything lent to several teams, an owner holds its quota, no team is below its own, nothing is idle."""
     scene = acted(stage, NUMBERS)
-    scene.submit("research/vision", 2, times=8)
-    scene.submit("research/nlp", 2, times=8)
+    scene.submit("research/vision", 2, times=7)
+    scene.submit("research/nlp", 2, times=7)
     scene.submit("product/search", 2, times=2)
     scene.expect({"research/vision": 8 + 4, "research/nlp": 4 + 4, "product/search": 2 + 2})
-    before = scene.evictions()
     scene.submit("product/ads", 2, times=3)
-    scene.wait(lambda: scene.held("product/ads") == 6, "the owner holds its quota", PATIENCE)
+    scene.wait(lambda: scene.held("product/ads") == 6 and _all_is_held(scene), "the owner holds its quota", PATIENCE)
     scene.settle()
     held = scene.holders()
     assert held["product/ads"] == 6
-    assert scene.evictions() - before == 3
     assert held["research/vision"] >= 8
     assert held["research/nlp"] >= 4
     assert held["product/search"] >= 2
-    assert sum(held.values()) == PROMISED
+    assert _all_is_held(scene)
+    # How many are evicted is not said: while one borrower ends, Kueue may choose another one for the same job, who then
+    # comes back.
+    assert scene.evictions("product/ads") == 0
+
+
+def _all_is_held(scene: Scene) -> bool:
+    return sum(scene.holders().values()) == PROMISED
 
 
 def test_a_departments_limit_holds_over_its_teams_together(stage: Scene) -> None:
     """Two teams whose limits add up to more than their department's stop there, while GPUs lie idle."""
     scene = acted(stage, NUMBERS)
     filled(scene, "research/nlp", 16)
-    scene.submit("research/vision", 2, times=8)
+    scene.submit("research/vision", 2, times=7)
     scene.expect({"research/nlp": 8, "research/vision": 12})
     assert scene.pending("research/nlp")
     assert sum(scene.holders().values()) == 20 < PROMISED
@@ -232,14 +236,14 @@ def test_spare_nodes_are_never_promised(stage: Scene) -> None:
     scene.cluster.client.patch(spare, {"spec": {"unschedulable": True}})
     try:
         for team in ("research/vision", "research/nlp", "product/ads", "product/search"):
-            scene.submit(team, 2, times=PROMISED // 2)
-        scene.wait(lambda: sum(scene.holders().values()) == PROMISED, "all that is promised is held", PATIENCE)
+            scene.submit(team, 4, times=PROMISED // 4)
+        scene.wait(lambda: _all_is_held(scene), "all that is promised is held", PATIENCE)
         scene.settle()
-        assert set(scene.running("", PROMISED // 2)) == {f"{name}-0", f"{name}-1", f"{name}-2"}
+        assert set(scene.running("", PROMISED // 4)) == {f"{name}-0", f"{name}-1", f"{name}-2"}
     finally:
         scene.cluster.client.patch(spare, {"spec": {"unschedulable": None}})
     scene.settle()
-    assert sum(scene.holders().values()) == PROMISED
+    assert _all_is_held(scene)
 
 
 @pytest.mark.parametrize(("team", "reach"), [("physics/alone", 4), ("physics/home", 12), ("physics/away", PROMISED)])
@@ -247,7 +251,7 @@ def test_borrowing_reaches_as_far_as_the_policy_says(stage: Scene, team: str, re
     """Alone on idle nodes, `none` holds its quota, `department` the quota of its department, and `organization` all
     that is installed but the spare node."""
     scene = acted(stage, REACH)
-    scene.submit(team, 4, times=PROMISED // 4 + 1)
+    scene.submit(team, 2, times=PROMISED // 2 + 1)
     scene.expect({team: reach})
     assert scene.pending(team)
 
@@ -257,8 +261,8 @@ def test_weights_divide_what_is_borrowed(stage: Scene) -> None:
     each then, whoever came first; once it is so nobody is evicted any more."""
     scene = acted(stage, WEIGHTS)
     filled(scene, "light/only", PROMISED)
-    scene.submit("heavy/second", 2, times=10)
-    scene.submit("heavy/first", 2, times=10)
+    scene.submit("heavy/second", 2, times=5)
+    scene.submit("heavy/first", 2, times=7)
     divided = {"heavy/first": 2 + 8, "heavy/second": 2 + 4, "light/only": 2 + 6}
     scene.expect(divided)
     before = scene.evictions()
@@ -326,11 +330,11 @@ def test_cpu_and_memory_beside_gpus_bind_too(stage: Scene) -> None:
     cpu or 192Gi allow, and jobs that need less to the 8 GPUs."""
     scene = acted(stage, FOLLOWERS)
     for team in ("tools/slim", "tools/lean"):
-        scene.submit(team, times=8 + EXCESS)
+        scene.submit(team, times=6)
     scene.expect({"tools/slim": 5, "tools/lean": 3})
     assert scene.held("tools/slim", "cpu") == 40_000
     assert scene.held("tools/lean", "memory") == 192 * 2**30
     scene.clear()
     for team in ("tools/slim", "tools/lean"):
-        scene.submit(team, times=8 + EXCESS, requests={"nvidia.com/gpu": "1", "cpu": "4", "memory": "16Gi"})
+        scene.submit(team, times=9, requests={"nvidia.com/gpu": "1", "cpu": "4", "memory": "16Gi"})
     scene.expect({"tools/slim": 8, "tools/lean": 8})

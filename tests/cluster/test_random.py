@@ -6,23 +6,20 @@ tries, since each try costs seconds; `--random-seed` repeats a run, `--random-or
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.cluster import deploy, nodes, observed
+from tests.cluster import deploy, observed
 from tests.cluster.client import Object
-from tests.cluster.deploy import KUEUE, Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.laws import Job, State, landing, owners, savers, violations
 from tests.cluster.plane import Cluster, until
+from tests.cluster.stage import Stage, plain
 from tests.cluster.submissions import Round, Story, Submission, requests, stories, uniform
 from tests.kueue_model import Cell
-from tests.orgs import organized
 
 SHARDS: Final = 5
 """Parts of a run, each for any worker."""
@@ -46,61 +43,24 @@ ONE_STORY: Final = settings(
 own for each story keeps them different."""
 
 
-@dataclass(slots=True)
-class Stage:
-    """A cluster on which one organization follows another. Namespaces stay behind: their removal is slow."""
-
-    cluster: Cluster
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    scene: Scene | None = None
-
-    def opened(self, story: Story) -> Scene:
-        """The organization deployed in place of the one before, under department names that were never used."""
-        made = deploy.compiled(
-            organized(_renamed(story.tree, next(self.numbers))),
-            kueue=self.cluster.kueue,
-            kubernetes=self.cluster.kubernetes,
-        )
-        if self.scene is not None:
-            self._retire(self.scene, made)
-        self.scene = Scene(self.cluster, made)
-        nodes.make(self.cluster, made)
-        deploy.deploy(self.cluster, made)
-        return self.scene
-
-    def _retire(self, scene: Scene, made: Compiled) -> None:
-        """End all work, then remove what would still act: not what lies in namespaces, but for queues."""
-        scene.clear()
-        client, wanted = self.cluster.client, {deploy.label(item) for item in made.objects}
-        for item in reversed(deploy.in_waves(scene.made.objects)):
-            acts = item["kind"] == "LocalQueue" or "namespace" not in item["metadata"]
-            if acts and item["kind"] != "Namespace" and deploy.label(item) not in wanted:
-                client.delete(client.path(item))
-        names = {queue.name for queue in scene.made.plan.queues}
-        until(
-            lambda: not names & {_name(item) for item in client.list(f"{KUEUE}/clusterqueues")}, "old queues are gone"
-        )
-        client.delete("/api/v1/nodes")
-        client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
-
-
 @pytest.fixture(scope="module")
 def stage(cluster: Cluster) -> Stage:
     """The cluster of this worker, for one organization after the other."""
     return Stage(cluster)
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("shard", range(SHARDS), ids="shard-{}".format)
 def test_the_laws_hold(stage: Stage, shard: int, random_orgs: int, random_seed: int) -> None:
     """A second apply changes nothing, and after every round of work each law of budgets holds on Kueue's own status."""
     for number in range(shard, random_orgs, SHARDS):
-        run = settings(ONE_STORY)(given(stories())(_bounded(lambda story: played(stage, story))))
+        name = f"--random-seed {random_seed}, organization {number}"
+        run = ONE_STORY(given(stories())(_bounded(name, lambda story: played(stage, story))))
         seed(f"{random_seed}/{number}")(run)()
 
 
 def played(stage: Stage, story: Story) -> list[str]:
     """What is broken while a story is played, empty where all is as promised; it ends with the first such round."""
-    scene = stage.opened(story)
+    scene = stage.opened(story.tree)
     broken = _changed_by_a_second_apply(scene)
     seen: set[str] = set()
     observed.evictions(scene, (), observed.state(scene), seen)
@@ -131,7 +91,7 @@ def _judged(scene: Scene, before: tuple[Job, ...], even: frozenset[str], seen: s
     return [*broken, *owners(now.units, asked, evictions), *savers(now.units, asked, fair)]
 
 
-def _asked(now: State, jobs: Any) -> dict[str, dict[Cell, int]]:
+def _asked(now: State, jobs: Iterable[Job]) -> dict[str, dict[Cell, int]]:
     """What the jobs of each queue may have held, at most."""
     books: dict[str, dict[Cell, int]] = {}
     for job in jobs:
@@ -154,7 +114,7 @@ def _happen(scene: Scene, each: Round, there: list[tuple[str, str]]) -> list[tup
 
 
 def _submitted(scene: Scene, one: Submission) -> list[tuple[str, str]]:
-    unit = next(queue.title for queue in scene.made.plan.queues if _plain(queue.title) == one.unit)
+    unit = next(queue.title for queue in scene.made.plan.queues if plain(queue.title) == one.unit)
     wanted = requests(scene.flavor(one.flavor), one.resource, one.size)
     return [(unit, name) for name in scene.submit(unit, times=one.jobs, pods=one.pods, requests=wanted)]
 
@@ -178,23 +138,7 @@ def _said(item: Object) -> Object:
     return {**whole, "metadata": {**metadata, "generation": item["metadata"].get("generation")}}
 
 
-def _renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:
-    """Departments with a number in their names: a namespace of an earlier name may be in use or on its way out."""
-    return {**tree, "departments": {f"{name}{number}": unit for name, unit in tree["departments"].items()}}
-
-
-def _plain(title: str) -> str:
-    """The path of a unit without the number."""
-    department, slash, below = title.partition("/")
-    return department.rstrip("0123456789") + slash + below
-
-
-def _name(item: Object) -> str:
-    name: str = item["metadata"]["name"]
-    return name
-
-
-def _bounded(play: Callable[[Story], list[str]]) -> Callable[[Story], None]:
+def _bounded(name: str, play: Callable[[Story], list[str]]) -> Callable[[Story], None]:
     """A property that leaves the first story out, and remembers what failed: shrinking plays a story once and ends
     after a number of tries."""
     failed: dict[str, list[str]] = {}
@@ -214,6 +158,6 @@ def _bounded(play: Callable[[Story], list[str]]) -> Callable[[Story], None]:
             if broken:
                 failed[told] = broken
         if told in failed:
-            raise AssertionError("\n".join([*failed[told], told]))
+            raise AssertionError("\n".join([name, *failed[told], told]))
 
     return holds

@@ -1,11 +1,13 @@
-"""Mistakes as somebody writes them into the YAML of Kueue and Kubernetes: each edit changes compiled objects in place."""
+"""Mistakes as somebody writes them into the YAML of Kueue and Kubernetes, each into compiled objects, in place."""
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
+from tests.cluster import deploy
 from tests.cluster.client import Object
 from tests.cluster.defects.forced import GPU, H100, Edit, find, group, quota_of, spec
 
@@ -116,6 +118,38 @@ def with_resource(queue: str, resource: str, flavor: str, count: str) -> Edit:
         for each in found["flavors"]:
             mine = count if each["name"] == flavor else "0"
             each["resources"].append({"name": resource, "nominalQuota": mine})
+
+    return edit
+
+
+def twin(queue: str) -> Edit:
+    """A second flavor of the same nodes, of which a ClusterQueue has all."""
+    every = {"cpu": "2850", "memory": "29940Gi", GPU: "120"}
+
+    def edit(objects: list[Object]) -> None:
+        for kind in ("ResourceFlavor", "Topology"):
+            again(kind, H100, f"{H100}-twin")(objects)
+        spec(objects, "ResourceFlavor", f"{H100}-twin")["topologyName"] = f"{H100}-twin"
+        found = group(objects, "ClusterQueue", queue)
+        mine = copy.deepcopy(next(each for each in found["flavors"] if each["name"] == H100))
+        mine["name"] = f"{H100}-twin"
+        for each in mine["resources"]:
+            each |= {"nominalQuota": every.get(each["name"], "0"), "borrowingLimit": "0", "lendingLimit": "0"}
+        found["flavors"] = [mine]
+
+    return edit
+
+
+def kept(namespace: str, of: str) -> Edit:
+    """A namespace that the mistake would empty stays, as a copy of another: it is not what the row is about."""
+
+    def edit(objects: list[Object]) -> None:
+        homes = [item for item in objects if of in (item["metadata"]["name"], item["metadata"].get("namespace"))]
+        there = {deploy.label(item) for item in objects}
+        for item in homes:
+            made = json.loads(json.dumps(item).replace(of, namespace))
+            if made["kind"] != "ClusterQueue" and deploy.label(made) not in there:
+                objects.append(made)
 
     return edit
 

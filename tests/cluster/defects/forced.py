@@ -19,6 +19,7 @@ from tests.cluster import deploy
 from tests.cluster.client import Object
 from tests.cluster.defects.stage import Probe, Stage
 from tests.cluster.deploy import Compiled
+from tests.cluster.plane import Cluster
 from tests.defects.test_defects import DEFECTS, Defect, _edited
 
 Edit: TypeAlias = Callable[[list[Object]], None]
@@ -29,7 +30,11 @@ H100: Final = "h100"
 NEW: Final = "-new"
 """A flavor with a topology cannot be edited, so one that is written differently gets a name of its own."""
 HEALTHY: Final = Defect(name="none", code="", line="")
-BY_NAME: Final = {defect.name: defect for defect in (HEALTHY, *DEFECTS)}
+WEIGHTED: Final = Defect(name="weighted", code="", line="", old="    sharing: first-come\n")
+"""No mistake: the trial organization with weighted sharing."""
+BY_NAME: Final = {defect.name: defect for defect in (HEALTHY, WEIGHTED, *DEFECTS)}
+API_SERVER: Final = "API server"
+WEBHOOK: Final = "Kueue's webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +44,15 @@ class Forced:
     name: str
     """Of the seeded defect, or of a further mistake."""
     code: str
-    """That we refuse it with."""
+    """That we refuse it with; empty for the one that is accepted."""
     written: str
     """What stands in the objects, in Markdown."""
+    refused: str = ""
+    """Who refuses an object on its own, as far as is known: API_SERVER, WEBHOOK or nobody."""
     base: str = "bad"
-    """Of the seeded defect: compiled from its `bad` or its `near` edit, or from the `trial` organization."""
+    """Of the defect: compiled from its `bad` or its `near` edit, or from the `trial` organization."""
     of: str = ""
-    """The seeded defect, where it is not the one of this name."""
+    """The defect, where it is not the one of this name."""
     edits: tuple[Edit, ...] = ()
     before: Callable[[Stage], None] | None = None
     """What happens while all is well, before the defect is applied."""
@@ -53,34 +60,33 @@ class Forced:
     """What is done and seen then; None where nothing of it gets past admission."""
 
 
-def compiled(forced: Forced, kueue: str) -> Compiled:
-    """The objects that would have been applied had nobody refused them."""
-    name = forced.of or forced.name
-    made = _compiled(name, forced.base, kueue) if name in BY_NAME and forced.base != "trial" else healthy(kueue)
+def compiled(forced: Forced, cluster: Cluster) -> Compiled:
+    """The objects that would have been applied had nobody refused them, for the versions of a cluster."""
+    made = _compiled(forced.of or forced.name, forced.base, cluster.kubernetes, cluster.kueue)
     objects = copy.deepcopy(list(made.objects))
     for edit in forced.edits:
         edit(objects)
     return replace(made, objects=tuple(objects))
 
 
-def healthy(kueue: str) -> Compiled:
+def healthy(cluster: Cluster) -> Compiled:
     """The trial organization as it is."""
-    return _compiled(HEALTHY.name, "bad", kueue)
+    return _compiled(HEALTHY.name, "trial", cluster.kubernetes, cluster.kueue)
 
 
-def near(name: str, kueue: str) -> Compiled:
+def near(name: str, cluster: Cluster) -> Compiled:
     """The nearest organization to a defect that has none."""
-    return _compiled(name, "near", kueue)
+    return _compiled(name, "near", cluster.kubernetes, cluster.kueue)
 
 
 @cache
-def _compiled(name: str, base: str, kueue: str) -> Compiled:
-    defect = BY_NAME[name]
+def _compiled(name: str, base: str, kubernetes: str, kueue: str) -> Compiled:
+    defect = HEALTHY if base == "trial" else BY_NAME[name]
     text, files = (defect.near, defect.near_files) if base == "near" else (defect.bad, defect.bad_files)
     with tempfile.TemporaryDirectory() as folder:
         found = _edited(defect, text, files, Path(folder))
     assert found.org is not None
-    return deploy.compiled(found.org, kueue=kueue, kubernetes="1.36")
+    return deploy.compiled(found.org, kueue=kueue, kubernetes=kubernetes)
 
 
 # Words for edits.
@@ -134,17 +140,5 @@ def renamed(flavor: str) -> Edit:
                 for each in item["spec"].get("resourceGroups", ()):
                     for entry in each["flavors"]:
                         entry["name"] = new if entry["name"] == flavor else entry["name"]
-
-    return edit
-
-
-def kept(namespace: str) -> Edit:
-    """Leave a namespace that the mistake makes superfluous: it is not what the row is about, and slow to come back."""
-
-    def edit(objects: list[Object]) -> None:
-        there = {deploy.label(item) for item in objects}
-        for item in healthy("0.19").objects:
-            if namespace in (item["metadata"].get("namespace"), item["metadata"]["name"]) and deploy.label(item) not in there:
-                objects.append(item)
 
     return edit

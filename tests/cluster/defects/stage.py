@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from tests.cluster import deploy
+from tests.cluster import deploy, manager
 from tests.cluster.client import Object, Refused, condition
 from tests.cluster.deploy import KUEUE, Compiled
-from tests.cluster.jobs import Scene
-from tests.cluster.plane import until
+from tests.cluster.jobs import Scene, opened
+from tests.cluster.plane import Cluster, until
+
+NODES: Final = {"h100": 15}
+"""Of 16: the spare node is lost."""
+LABELS: Final = {
+    "h100": {"acme.example/pool": "gpu"},
+    "a100-mig": {"acme.example/pool": "gpu", "acme.example/board": "a100"},
+}
+"""What the administrators of the nodes have put on them, and some defects select by."""
+RACK: Final = ("h100-0", "h100-1")
+"""The nodes of one rack; no other node says in which it is."""
 
 
 class Comes(Enum):
     """How a defect that got past admission comes out."""
 
-    STATUS = "status"
-    """A queue says so in its status, before anybody works."""
-    WAITS = "waits"
-    """A job waits, and its Workload says why."""
-    SILENT = "silent"
-    """Nothing says so: jobs run, or do not, and no condition names the cause."""
-    HARMLESS = "harmless"
-    """Nothing is wrong."""
+    STATUS = "Kueue's status"
+    """A queue says so, before anybody works."""
+    WAITS = "the job that waits"
+    """Its Workload says why."""
+    SILENT = "nobody"
+    """Jobs run that must not, or do not run, and no queue and no Workload has a word about it."""
+    HARMLESS = "nobody, and nothing is wrong"
 
 
 class Outcome(NamedTuple):
@@ -41,50 +51,123 @@ class Stage:
 
     scene: Scene
     healthy: Compiled
-    refusals: list[tuple[Object, Refused]] = field(default_factory=list)
+    refusals: list[Refused] = field(default_factory=list)
     """What was refused when the present objects were applied."""
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.scene.cluster
 
     def put(self, made: Compiled) -> None:
         """Apply what is new or different, also twice where it is there twice, and prune what is gone."""
-        cluster, before = self.scene.cluster, self.scene.made.objects
-        there = {deploy.label(item): item for item in before}
-        twice = _twice(before) | _twice(made.objects)
-        self.refusals = []
-        different = (item for item in made.objects if there.get(deploy.label(item)) != item or deploy.label(item) in twice)
-        for item in deploy.in_waves(different):
-            try:
-                cluster.client.apply(item)
-            except Refused as refused:
-                self.refusals.append((item, refused))
+        client = self.cluster.client
+        there = {deploy.label(item): item for item in self.scene.made.objects}
         names = {deploy.label(item) for item in made.objects}
-        for name, item in there.items():
-            if name not in names:
-                cluster.client.delete(cluster.client.path(item))
+        anew = twice(self.scene.made.objects) | twice(made.objects)
+        manager.configure(self.cluster, made.configuration)
+        self.refusals = []
+        for item in deploy.in_waves(made.objects):
+            if there.get(deploy.label(item)) != item or deploy.label(item) in anew:
+                try:
+                    client.apply(item)
+                except Refused as refused:
+                    self.refusals.append(refused)
+        for name in there.keys() - names:
+            client.delete(client.path(there[name]))
         self.scene.made = made
         until(self._seen, "Kueue has seen every queue")
 
     def restore(self) -> None:
         """Back to the organization without the defect, and nobody at work."""
+        if self.cluster.processes.running["kueue"].poll() is not None:
+            self.cluster.processes.stop("kueue")
+            manager.configure(self.cluster, self.healthy.configuration)
         self.scene.clear()
         if self.scene.made is not self.healthy:
             self.put(self.healthy)
         assert self.refusals == []
-        until(lambda: self.statuses() == {}, "every queue is active again")
+        until(lambda: self.statuses() == {}, "every queue is active again", 60)
 
     def statuses(self) -> dict[str, str]:
         """What queues that are not active say of themselves."""
-        return deploy.inactive(self.scene.cluster, replace(self.scene.made.plan, queues=()))
+        return deploy.inactive(self.cluster, replace(self.scene.made.plan, queues=()))
+
+    def told(self, queue: str) -> str:
+        """What a queue says of itself as soon as it is not active."""
+        self.scene.wait(lambda: queue in self.statuses(), f"{queue} is not active", 60)
+        return self.statuses()[queue]
+
+    def says(self, unit: str, pattern: str) -> str:
+        """The words that Kueue has, or had, for a job of a unit that waits; they are waited for.
+
+        With several flavors the message changes from cycle to cycle, so that the events count as well.
+        """
+        found: list[str] = []
+
+        def said() -> bool:
+            matches = (re.search(pattern, each) for each in [*self.scene.why(unit), *self._events(unit, "Workload")])
+            found.extend(match.group() for match in matches if match)
+            return found != []
+
+        self.scene.wait(said, f"{unit} is told: {pattern}", 60)
+        return f"`{found[0]}`"
+
+    def job_events(self, unit: str) -> list[str]:
+        """What is said of a unit's jobs where only those look who describe the job."""
+        return self._events(unit, "Job")
+
+    def holding(self, unit: str, count: int, resource: str = "") -> int:
+        """Wait until a unit holds so many GPUs, and answer with them."""
+        self.scene.wait(lambda: self.scene.held(unit, resource) == count, f"{unit} holds {count}", 60)
+        return count
+
+    def running(self, unit: str, count: int) -> list[str]:
+        """Wait until so many pods of a unit run, and answer with their nodes."""
+        self.scene.wait(lambda: len(self.scene.hosts(unit)) == count, f"{count} pods of {unit} run", 60)
+        return self.scene.hosts(unit)
+
+    def allowed(self, user: str, *groups: str, namespace: str = "research-vision") -> bool:
+        """Whether somebody may create jobs in a namespace."""
+        asked = {"namespace": namespace, "verb": "create", "group": "batch", "resource": "jobs"}
+        review = {"spec": {"user": user, "groups": list(groups), "resourceAttributes": asked}}
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
+        return bool(self.cluster.client.request("POST", path, {**kind, **review})["status"]["allowed"])
+
+    def _events(self, unit: str, kind: str) -> list[str]:
+        path = f"/api/v1/namespaces/{self.scene.namespace(unit).name}/events"
+        there = {item["metadata"]["name"] for item in self._objects(unit, kind)}
+        events = self.cluster.client.list(path)
+        return [event["message"] for event in events if event["involvedObject"]["name"] in there]
+
+    def _objects(self, unit: str, kind: str) -> list[Object]:
+        if kind == "Workload":
+            return self.scene.workloads(unit)
+        return self.cluster.client.list(f"/apis/batch/v1/namespaces/{self.scene.namespace(unit).name}/jobs")
 
     def _seen(self) -> bool:
-        items = [item for kind in ("clusterqueues", "localqueues") for item in self.scene.cluster.client.list(f"{KUEUE}/{kind}")]
-        found = [(item, condition(item, "Active")) for item in items]
+        queues = (self.cluster.client.list(f"{KUEUE}/{kind}") for kind in ("clusterqueues", "localqueues"))
         return all(
-            active is not None and active.get("observedGeneration", 0) >= item["metadata"]["generation"]
-            for item, active in found
+            (condition(item, "Active") or {}).get("observedGeneration", 0) >= item["metadata"]["generation"]
+            for items in queues
+            for item in items
         )
 
 
-def _twice(items: Iterable[Object]) -> set[str]:
+def staged(cluster: Cluster, healthy: Compiled) -> Stage:
+    """The trial organization on an empty cluster, with the labels that its nodes have from elsewhere."""
+    stage = Stage(opened(cluster, healthy, NODES), healthy)
+    for node in cluster.client.list("/api/v1/nodes"):
+        name = node["metadata"]["name"]
+        labels: dict[str, Any] = dict(LABELS.get(name.rpartition("-")[0], {}))
+        if name in RACK:
+            labels["acme.example/rack"] = "a"
+        cluster.client.patch(f"/api/v1/nodes/{name}", {"metadata": {"labels": labels}})
+    return stage
+
+
+def twice(items: Iterable[Object]) -> set[str]:
+    """The objects that are there more than once."""
     return {name for name, count in Counter(map(deploy.label, items)).items() if count > 1}
 
 

@@ -1,0 +1,69 @@
+"""A cluster on which one organization follows another within seconds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.cluster import deploy, nodes
+from tests.cluster.client import Object
+from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.jobs import Scene
+from tests.cluster.plane import Cluster, until
+from tests.orgs import organized
+
+
+@dataclass(slots=True)
+class Stage:
+    """A cluster on which one organization follows another. Namespaces stay behind: their removal is slow."""
+
+    cluster: Cluster
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    scene: Scene | None = None
+
+    def opened(self, tree: dict[str, Any]) -> Scene:
+        """The organization deployed in place of the one before, under department names that were never used."""
+        made = deploy.compiled(
+            organized(_renamed(tree, next(self.numbers))),
+            kueue=self.cluster.kueue,
+            kubernetes=self.cluster.kubernetes,
+        )
+        if self.scene is not None:
+            self._retire(self.scene, made)
+        self.scene = Scene(self.cluster, made)
+        nodes.make(self.cluster, made)
+        deploy.deploy(self.cluster, made)
+        return self.scene
+
+    def _retire(self, scene: Scene, made: Compiled) -> None:
+        """End all work, then remove what would still act: not what lies in namespaces, but for queues."""
+        scene.clear()
+        client, wanted = self.cluster.client, {deploy.label(item) for item in made.objects}
+        for item in reversed(deploy.in_waves(scene.made.objects)):
+            acts = item["kind"] == "LocalQueue" or "namespace" not in item["metadata"]
+            if acts and item["kind"] != "Namespace" and deploy.label(item) not in wanted:
+                client.delete(client.path(item))
+        names = {queue.name for queue in scene.made.plan.queues}
+        until(
+            lambda: not names & {_name(item) for item in client.list(f"{KUEUE}/clusterqueues")}, "old queues are gone"
+        )
+        client.delete("/api/v1/nodes")
+        client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
+
+
+def _renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:
+    """Departments with a number in their names: a namespace of an earlier name may be in use or on its way out."""
+    return {**tree, "departments": {f"{name}{number}": unit for name, unit in tree["departments"].items()}}
+
+
+def plain(title: str) -> str:
+    """The path of a unit without the number."""
+    department, slash, below = title.partition("/")
+    return department.rstrip("0123456789") + slash + below
+
+
+def _name(item: Object) -> str:
+    name: str = item["metadata"]["name"]
+    return name
