@@ -37,8 +37,15 @@ def names(least: int, most: int) -> st.SearchStrategy[list[str]]:
 
 
 def policies() -> st.SearchStrategy[dict[str, str]]:
-    """Some keys of a policy."""
-    return st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in POLICY.items()})
+    """Some keys of a policy. Strict queues take their quota back, whatever is inherited: other pairs are refused."""
+    drawn = st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in POLICY.items()})
+    return drawn.map(_reclaiming)
+
+
+def _reclaiming(policy: dict[str, str]) -> dict[str, str]:
+    if policy.get("reclaim", "any") != "any":
+        return {**policy, "queueing": "best-effort"}
+    return {**policy, "reclaim": "any"} if policy.get("queueing") == "strict" else policy
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -14,6 +15,7 @@ from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
 from tenancy.model.reach import borrows, budgeted
 
+MINUTE: Final = timedelta(minutes=1)
 Borrowers: TypeAlias = dict[tuple[KeyPath, str, str], list[Node]]
 """From the path of a unit, flavor and resource to units in it that borrow."""
 
@@ -37,6 +39,14 @@ STRICT_ACROSS_FLAVORS: Final = Rule(
     "The first job of a strict queue blocks all behind it, also those for another flavor that stands idle; on Kueue "
     "0.17 these wait without any message.",
 )
+STRICT_WITHOUT_RECLAIM: Final = Rule(
+    "strict-without-reclaim",
+    Severity.ERROR,
+    "Strict queueing that stops everybody's reclaim",
+    "While the first job of a strict queue waits for quota that it may not take back, Kueue keeps that place for it "
+    "in every cycle: units with `reclaim: any`, in other departments too, get nothing of their own quota back until "
+    "that job goes (seen on 0.17.0 and 0.19.2).",
+)
 RECLAIM_NEVER_LENDS: Final = Rule(
     "reclaim-never-lends",
     Severity.WARNING,
@@ -49,6 +59,13 @@ GANG_NOT_AT_ORGANIZATION: Final = Rule(
     Severity.ERROR,
     "A gang policy of one unit",
     "Kueue has one waitForPodsReady for the whole cluster; a unit's own could not be set and would be ignored.",
+)
+GANG_TIMEOUT_SHORT: Final = Rule(
+    "gang-timeout-short",
+    Severity.WARNING,
+    "A start timeout below a minute",
+    "Pods must be scheduled, pull their image and become ready within it. A job that is only slow is evicted like one "
+    "that hangs, and after its retries it is given up.",
 )
 GANG_TIMEOUT: Final = Rule(
     "gang-timeout",
@@ -112,6 +129,32 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
             f"write `queueing: best-effort`, or keep {'the unit' if len(units) == 1 else 'each of them'} to one "
             f"flavor: {_one_flavor(units[0], _several(units[0], flavors))}",
         )
+
+
+def strict_without_reclaim(org: Org) -> Iterator[Finding]:
+    """A strict queue takes its quota back, or never lends any. One finding for each place that says `strict`."""
+    flavors = comparable(org).values()
+    found: dict[KeyPath, list[Node]] = {}
+    for unit in org.units:
+        rules = unit.rules
+        if rules.queueing == "strict" and rules.reclaim != "any" and runs_jobs(unit) and _lendable(unit, flavors):
+            found.setdefault(_written_at(unit, "queueing"), []).append(unit)
+    for path, units in found.items():
+        yield Finding(
+            STRICT_WITHOUT_RECLAIM,
+            path,
+            f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly under "
+            f"`reclaim: {units[0].rules.reclaim}`",
+            "write `queueing: best-effort` or `reclaim: any`, or reserve the whole quota",
+            ((f"`reclaim: {units[0].rules.reclaim}`", _written_at(units[0], "reclaim")),),
+        )
+
+
+def _lendable(unit: Node, flavors: Iterable[Hardware]) -> bool:
+    """Whether others may borrow a part of what the unit owns, so that it may have to wait for it."""
+    return any(
+        amounts.quota > amounts.reserved for flavor in flavors for amounts in unit.entries[flavor.name].amounts.values()
+    )
 
 
 def _one_flavor(unit: Node, flavors: list[Hardware]) -> str:
@@ -194,7 +237,7 @@ def gang_not_at_organization(org: Org) -> Iterator[Finding]:
 
 
 def gang_timeout(org: Org) -> Iterator[Finding]:
-    """The start timeout is a duration above 0."""
+    """The start timeout is a duration that pods can keep."""
     gang = org.document.policy.gang
     if gang is None:
         return
@@ -206,6 +249,13 @@ def gang_timeout(org: Org) -> Iterator[Finding]:
             ("policy", "gang", "startTimeout"),
             f"the start timeout `{gang.start_timeout}` {what}",
             "write hours, minutes and seconds, such as `10m`, `90s` or `1h30m`",
+        )
+    elif timeout < MINUTE:
+        yield Finding(
+            GANG_TIMEOUT_SHORT,
+            ("policy", "gang", "startTimeout"),
+            f"jobs whose pods are not all ready after `{gang.start_timeout}` are evicted",
+            "write a minute or more: the time that the largest image takes, and a margin (the default is `10m`)",
         )
 
 
@@ -228,14 +278,17 @@ RULES: Final = (
     RECLAIM_NEVER_WITH_BORROWING_PREEMPTION,
     BORROWING_PREEMPTION_IGNORED,
     STRICT_ACROSS_FLAVORS,
+    STRICT_WITHOUT_RECLAIM,
     RECLAIM_NEVER_LENDS,
     GANG_NOT_AT_ORGANIZATION,
     GANG_TIMEOUT,
+    GANG_TIMEOUT_SHORT,
 )
 CHECKS: Final[tuple[Check, ...]] = (
     reclaim_never_with_borrowing_preemption,
     borrowing_preemption_ignored,
     strict_across_flavors,
+    strict_without_reclaim,
     reclaim_never_lends,
     gang_not_at_organization,
     gang_timeout,

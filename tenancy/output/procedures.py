@@ -97,6 +97,7 @@ def procedures(changes: Iterable[Change], effects: Effects, named: Names) -> tup
         *_restarts(listed, named),
         *_undrained(effects),
         *_removed_flavors(listed, named),
+        *_holds(effects),
         *_cuts(effects),
     ]
     return tuple(sorted(found, key=lambda procedure: tuple(Mark).index(procedure.mark)))
@@ -171,6 +172,19 @@ def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]
         removed,
         "What still runs on a removed flavor is no longer counted by any queue.",
         "Drain the flavor before the merge: no quota and no running jobs on it.",
+    )
+
+
+def _holds(effects: Effects) -> Iterator[Procedure]:
+    """Kueue takes nothing back from a queue that is stopped (run on Kueue 0.17.0 and 0.19.2)."""
+    held = sorted(
+        unit for each in effects.settings if (each.key, each.after) == ("state", "held") for unit in each.units
+    )
+    return _about(
+        Mark.WARNING,
+        held,
+        "While a unit is held, what it has borrowed stays borrowed: owners get nothing back until its jobs end.",
+        "Where others need their quota now, merge `state: draining` instead.",
     )
 
 

@@ -15,7 +15,7 @@ from tenancy.model.hardware import Hardware
 from tenancy.plan.values import Namespace, Queue
 from tests.cluster import deploy, manager, nodes
 from tests.cluster.build import NEVER_READY
-from tests.cluster.client import Object, condition, holds
+from tests.cluster.client import Object, Refused, condition, holds
 from tests.cluster.deploy import KUEUE, Compiled
 from tests.cluster.plane import Cluster, until
 from tests.kueue_model import amount
@@ -24,6 +24,7 @@ QUIET: Final = 2.0
 """Seconds without a change of any Workload after which the cluster counts as settled: Kueue's slowest step, one
 preemption and the admission after it, takes about one."""
 PATIENCE: Final = 90.0
+ATTEMPTS: Final = 5
 EXCESS: Final = 3
 """Jobs beyond a limit: enough to see that none of them is let in."""
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
@@ -69,7 +70,7 @@ class Scene:
         names = [f"job-{next(self.numbers)}" for _ in range(times)]
         for name in names:
             labels = {QUEUE_LABEL: "default", **({PRIORITY_LABEL: priority} if priority else {})}
-            self.cluster.client.create(_job(name, namespace, pods, labels, annotations, wanted, pod or {}))
+            _create(self.cluster, _job(name, namespace, pods, labels, annotations, wanted, pod or {}))
         self.asked += times
         return names
 
@@ -261,6 +262,20 @@ def opened(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = Non
     nodes.make(cluster, made, counts)
     deploy.deploy(cluster, made)
     return Scene(cluster, made)
+
+
+def _create(cluster: Cluster, job: Object) -> None:
+    """Create a job, again where the API server says Conflict: it counts objects of a new namespace in a ResourceQuota
+    that its controller writes at the same time. Raises Refused."""
+    for attempt in range(ATTEMPTS):
+        try:
+            cluster.client.create(job)
+        except Refused as refused:
+            if refused.reason != "Conflict" or attempt == ATTEMPTS - 1:
+                raise
+            time.sleep(0.2)
+        else:
+            return
 
 
 def _job(

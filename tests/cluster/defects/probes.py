@@ -42,7 +42,7 @@ def absent_profile(stage: Stage) -> Outcome:
 
 def absent_flavor(stage: Stage) -> Outcome:
     stage.scene.submit(SPEECH, 1)
-    told = stage.told("clusterqueues research-speech")
+    told = stage.told("ClusterQueue research-speech")
     said = stage.says(SPEECH, "ClusterQueue research-speech is inactive")
     return Outcome(Comes.STATUS, f"`{told}` Every job of the team waits: {said}")
 
@@ -72,7 +72,7 @@ def cycle(stage: Stage) -> Outcome:
     late = copy.deepcopy(find(stage.scene.made.objects, "ClusterQueue", "product-sound-light-one"))
     late["metadata"]["name"] = "product-sound-light-late"
     client.apply(late)
-    told = stage.told("clusterqueues product-sound-light-late")
+    told = stage.told("ClusterQueue product-sound-light-late")
     stage.scene.settle()
     assert stage.scene.held(unit) == 0
     panic = _any_namespace_changes(stage)
