@@ -15,7 +15,8 @@ from tests.cluster.plane import Cluster, restart_controllers
 
 
 def install(cluster: Cluster) -> None:
-    """Serve the kinds that the cluster's Kueue was built for.
+    """Serve the kinds that the cluster's Kueue was built for, to a manager that starts after them: one that ran before
+    manages all of them too but TrainJobs, whose runtimes it then calls unsupported.
 
     A ResourceQuota that counts objects of a new kind refuses them, `status unknown for quota`, until its controller,
     which looks for kinds at its start and then every thirty seconds, has counted them.
@@ -23,3 +24,4 @@ def install(cluster: Cluster) -> None:
     crds: list[Object] = json.loads(framework_crds(cluster.kueue).read_text(encoding="utf-8"))
     manager.install_crds(cluster, crds)
     restart_controllers(cluster)
+    manager.start(cluster, cluster.configuration)

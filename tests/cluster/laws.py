@@ -9,86 +9,10 @@ multiples of its own, so that any GPUs that become free are places for it (`_fit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from tenancy.model.organization import Quota
-from tenancy.plan.values import Quotas
-from tests.kueue_model import QUEUE, Cell, Node, Tree, available
-
-Amounts: TypeAlias = Mapping[str, int]
-"""By resource, in base units."""
-Books: TypeAlias = Mapping[str, Mapping[Cell, int]]
-"""What each ClusterQueue has, by cell."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """What the organization promises a unit. Only a queue's rules count."""
-
-    title: str
-    parent: Node | None
-    quotas: Quotas
-    active: bool = True
-    strict: bool = False
-    reclaims: bool = True
-    """Whether lent quota comes back whatever the priorities are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flavor:
-    """A flavor as it stands: one node as jobs find it empty, and what is free on each."""
-
-    capacity: Amounts
-    """Without spare nodes."""
-    mains: frozenset[str]
-    """What its nodes are asked for: GPUs, slices, or the cpu of a CPU flavor; cpu and memory beside GPUs have slack."""
-    fenced: bool
-    node: Amounts
-    free: tuple[Amounts, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A Workload of one pod set."""
-
-    uid: str
-    name: str
-    queue: str
-    pods: int
-    pod: Amounts
-    flavor: str = ""
-    """Where Kueue admitted it; empty while it waits."""
-    bound: int = 0
-    """Pods that run on nodes of the flavor."""
-
-    @property
-    def wants(self) -> Amounts:
-        """What all its pods request."""
-        return {resource: count * self.pods for resource, count in self.pod.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """A cluster at rest."""
-
-    units: Mapping[Node, Unit]
-    flavors: Mapping[str, Flavor]
-    tree: Tree
-    """The live Cohorts and ClusterQueues."""
-    reserved: Books
-    """ClusterQueue.status.flavorsReservation."""
-    jobs: tuple[Job, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eviction:
-    """A job of one queue was evicted for a job of another."""
-
-    victim: str
-    preemptor: str
-    flavors: tuple[str, ...]
-    """Where the preemptor could land."""
+from tests.cluster.at_rest import Books, Eviction, Job, State, Unit, landing
+from tests.kueue_model import QUEUE, Cell, Node, available
 
 
 def violations(state: State) -> list[str]:
@@ -154,7 +78,7 @@ def quota(state: State) -> Iterator[str]:
     def due(job: Job, flavor: str) -> str:
         if not state.units[QUEUE, job.queue].reclaims or not _fits_anywhere(state, job, flavor):
             return ""
-        owner = _owner(state, job, flavor, "quota")
+        owner = "" if _held_back(state) else _owner(state, job, flavor, "quota")
         return owner and f"{_told(state, job)} waits, and {owner} has unused quota enough of {flavor} for it"
 
     yield from _waiting(state, due)
@@ -164,7 +88,10 @@ def idle(state: State) -> Iterator[str]:
     """No job waits that could run without taking anything from anybody."""
 
     def due(job: Job, flavor: str) -> str:
-        free = all(count <= _available(state, job.queue, (flavor, key)) for key, count in job.wants.items())
+        wants = job.wants.items()
+        free = not _held_back(state) and all(
+            count <= _available(state, job.queue, (flavor, key)) for key, count in wants
+        )
         return f"{_told(state, job)} waits, and {flavor} is free" if free and _placeable(state, job, flavor) else ""
 
     yield from _waiting(state, due)
@@ -197,18 +124,6 @@ def savers(units: Mapping[Node, Unit], asked: Books, evictions: list[Eviction]) 
         wants = asked.get(each.preemptor, {})
         if all(wants.get(cell, 0) <= _promise(unit, cell).reserved for cell in cells):
             yield f"{unit.title} asked for no more than it has reserved, and a job of {each.victim} was evicted for it"
-
-
-def landing(state: State, job: Job) -> list[str]:
-    """The flavors where a job may land: those that its queue lists, less those that are fenced off from it."""
-    listed = {flavor for flavor, _ in state.tree.quotas[QUEUE, job.queue]}
-    return [
-        name
-        for name, flavor in state.flavors.items()
-        if name in listed
-        and job.pod.keys() <= flavor.node.keys()
-        and (not flavor.fenced or job.pod.keys() & flavor.mains)
-    ]
 
 
 def _waiting(state: State, due: Callable[[Job, str], str]) -> Iterator[str]:
@@ -247,6 +162,19 @@ def _held(units: Mapping[Node, Unit], node: Node, cell: Cell, books: Books, *, k
             inside = _held(units, child, cell, books, kept=kept)
             held += max(inside, _promise(unit, cell).reserved) if kept else inside
     return held
+
+
+def _held_back(state: State) -> bool:
+    """Whether a strict queue that cannot reclaim from everybody has a job waiting. Kueue then keeps free for it what
+    its quota and borrowing would cover, from all others, though not their reserves (tests/cluster/test_strict.py)."""
+    return any(
+        unit.active
+        and unit.strict
+        and not unit.reclaims
+        and any(job.queue == name for job in state.jobs if not job.flavor)
+        for (kind, name), unit in state.units.items()
+        if kind == QUEUE
+    )
 
 
 def _placeable(state: State, job: Job, flavor: str) -> bool:

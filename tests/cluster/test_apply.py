@@ -61,6 +61,7 @@ def test_applied_once_it_is_in_force_and_applied_twice_it_does_not_move(
     assert _type_warnings(cluster, made) == []
 
 
+@pytest.mark.kueue("0.19")
 @pytest.mark.parametrize("at_once", [1, 8])
 def test_any_order_of_application_ends_in_the_same_state(cluster: Cluster, at_once: int) -> None:
     """Without waves, one by one in random order or all at once, with retries, the same objects come to be."""

@@ -256,6 +256,7 @@ def test_borrowing_reaches_as_far_as_the_policy_says(stage: Scene, team: str, re
     assert scene.pending(team)
 
 
+@pytest.mark.kueue("0.19")
 def test_weights_divide_what_is_borrowed(stage: Scene) -> None:
     """Siblings that want more than there is borrow in proportion to their weights, departments first and the teams of
     each then, whoever came first; once it is so nobody is evicted any more."""
@@ -271,6 +272,7 @@ def test_weights_divide_what_is_borrowed(stage: Scene) -> None:
     assert scene.evictions() == before
 
 
+@pytest.mark.kueue("0.19")
 def test_first_come_keeps_what_it_borrowed(stage: Scene) -> None:
     """Under `sharing: first-come` owners get their quota back and no more, whatever the weights: the rest stays with
     who had it."""
@@ -312,6 +314,7 @@ def test_what_a_project_leaves_is_the_others_quota(stage: Scene) -> None:
     assert scene.evictions() == scene.evictions("visitors/guests") == 2
 
 
+@pytest.mark.kueue("0.19")
 def test_a_share_is_a_quota_like_any_other(stage: Scene) -> None:
     """Two teams that share, two to one, what a fixed quota leaves of 24 get 12 and 6 back when all is lent; once the
     weights are the other way round the second gets 12, and who is above its new quota gives them back."""
@@ -325,6 +328,7 @@ def test_a_share_is_a_quota_like_any_other(stage: Scene) -> None:
     scene.expect({"labs/large": 8, "labs/small": 12, "labs/fixed": 4})
 
 
+@pytest.mark.kueue("0.19")
 def test_cpu_and_memory_beside_gpus_bind_too(stage: Scene) -> None:
     """Of GPUs and an explicit cpu or memory the smaller one binds: jobs of 8 cpu and 64Gi for each GPU come to what 40
     cpu or 192Gi allow, and jobs that need less to the 8 GPUs."""

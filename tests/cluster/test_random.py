@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.cluster import deploy, observed
+from tests.cluster.at_rest import Job, State, landing
 from tests.cluster.client import Object
 from tests.cluster.jobs import Scene
-from tests.cluster.laws import Job, State, landing, owners, savers, violations
+from tests.cluster.laws import owners, savers, violations
 from tests.cluster.plane import Cluster, until
 from tests.cluster.stage import Stage, plain
 from tests.cluster.submissions import Round, Story, Submission, requests, stories, uniform

@@ -81,6 +81,11 @@ def add(version: str, kind: str, name: str, namespace: str = "", **rest: Any) ->
     return lambda objects: objects.append({"apiVersion": version, "kind": kind, "metadata": metadata, **rest})
 
 
+def new_class(version: str, kind: str, name: str, value: int) -> Edit:
+    """One more class of priority."""
+    return add(version, kind, name, value=value, description="A mistake.")
+
+
 def again(kind: str, name: str, new: str, *edits: Edit) -> Edit:
     """A copy of an object under another name, with its own mistakes."""
 

@@ -59,8 +59,18 @@ def refusal(refused: Refused) -> Refusal:
     message = refused.message.replace(AGAIN, "")
     webhook = re.search(r'admission webhook "([^"]+)" denied the request: ?', message)
     if webhook:
-        return Refusal(WEBHOOK, f"{webhook.group(1)}: {message[webhook.end() :]}")
-    return Refusal(API_SERVER, f"{refused.code}: {message}")
+        return Refusal(WEBHOOK, f"{webhook.group(1)}: {_ordered(message[webhook.end() :])}")
+    return Refusal(API_SERVER, f"{refused.code}: {_ordered(message)}")
+
+
+def _ordered(message: str) -> str:
+    """Several errors in brackets come in no fixed order, and one of them only says that there may be more."""
+    several = re.fullmatch(r"(.*?: |)\[(.+)\]", message, re.DOTALL)
+    if several is None:
+        return message
+    errors = re.split(r", (?=spec|metadata|<nil>)", several.group(2))
+    kept = sorted({each for each in errors if not each.startswith("<nil>: Invalid value: null")})
+    return several.group(1) + ", ".join(kept)
 
 
 def nonconforming(cases: Mapping[str, Iterable[Object]], folder: Path) -> dict[str, str]:

@@ -147,15 +147,15 @@ def like_any_other(stage: Stage) -> Outcome:
         stage.scene.submit(unit, requests=SMALL)
     for unit in units:
         stage.holding(unit, 1000, "cpu")
-    return Outcome(
-        Comes.HARMLESS, "jobs of three teams run as if nothing were wrong: this Kueue reads it as no bound at all"
-    )
+    return Outcome(Comes.HARMLESS, "jobs of three teams run as if nothing were wrong")
 
 
 def privileged(stage: Stage) -> Outcome:
     with_label, without = (_accepts_privileged(stage, home) for home in ("research-vision", "product-ads"))
     assert not without
-    return Outcome(Comes.SILENT, f"a privileged pod is {'accepted' if with_label else 'refused'}, and it owns its node")
+    return Outcome(
+        Comes.SILENT, f"a privileged pod is {'accepted' if with_label else 'refused'}, where another team's is refused"
+    )
 
 
 def _accepts_privileged(stage: Stage, namespace: str) -> bool:

@@ -94,7 +94,8 @@ class Stage:
 
     def told(self, queue: str) -> str:
         """What a queue says of itself as soon as it is not active."""
-        self.scene.wait(lambda: queue in self.statuses(), f"{queue} is not active", 60)
+        unseen = (None, "no condition")
+        self.scene.wait(lambda: self.statuses().get(queue) not in unseen, f"{queue} is not active", 60)
         return self.statuses()[queue]
 
     def says(self, unit: str, pattern: str) -> str:
