@@ -44,8 +44,8 @@ STRICT_WITHOUT_RECLAIM: Final = Rule(
     Severity.ERROR,
     "Strict queueing that stops everybody's reclaim",
     "While the first job of a strict queue waits for quota that it may not take back, Kueue keeps that place for it "
-    "in every cycle: units with `reclaim: any`, in other departments too, get nothing of their own quota back until "
-    "that job goes (seen on 0.17.0 and 0.19.2).",
+    "in every cycle: others, in other departments too, neither get their own quota back nor the GPUs that are free, "
+    "until that job goes (run on 0.17.0 and 0.19.2).",
 )
 RECLAIM_NEVER_LENDS: Final = Rule(
     "reclaim-never-lends",

@@ -78,7 +78,7 @@ def quota(state: State) -> Iterator[str]:
     def due(job: Job, flavor: str) -> str:
         if not state.units[QUEUE, job.queue].reclaims or not _fits_anywhere(state, job, flavor):
             return ""
-        owner = "" if _held_back(state) else _owner(state, job, flavor, "quota")
+        owner = _owner(state, job, flavor, "quota")
         return owner and f"{_told(state, job)} waits, and {owner} has unused quota enough of {flavor} for it"
 
     yield from _waiting(state, due)
@@ -89,9 +89,7 @@ def idle(state: State) -> Iterator[str]:
 
     def due(job: Job, flavor: str) -> str:
         wants = job.wants.items()
-        free = not _held_back(state) and all(
-            count <= _available(state, job.queue, (flavor, key)) for key, count in wants
-        )
+        free = all(count <= _available(state, job.queue, (flavor, key)) for key, count in wants)
         return f"{_told(state, job)} waits, and {flavor} is free" if free and _placeable(state, job, flavor) else ""
 
     yield from _waiting(state, due)
@@ -162,19 +160,6 @@ def _held(units: Mapping[Node, Unit], node: Node, cell: Cell, books: Books, *, k
             inside = _held(units, child, cell, books, kept=kept)
             held += max(inside, _promise(unit, cell).reserved) if kept else inside
     return held
-
-
-def _held_back(state: State) -> bool:
-    """Whether a strict queue that cannot reclaim from everybody has a job waiting. Kueue then keeps free for it what
-    its quota and borrowing would cover, from all others, though not their reserves (tests/cluster/test_strict.py)."""
-    return any(
-        unit.active
-        and unit.strict
-        and not unit.reclaims
-        and any(job.queue == name for job in state.jobs if not job.flavor)
-        for (kind, name), unit in state.units.items()
-        if kind == QUEUE
-    )
 
 
 def _placeable(state: State, job: Job, flavor: str) -> bool:

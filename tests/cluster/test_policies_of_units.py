@@ -14,7 +14,7 @@ import pytest
 from tests.cluster import jobs
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.cluster.policies import LENDING, WALLED, begin, compiled, with_teams
+from tests.cluster.policies import LENDING, WALLED, begin, compiled
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -192,23 +192,6 @@ def test_preemption_never_evicts_nobody(inside: Inside) -> None:
 
 
 # What policies of one unit do to another.
-
-
-@pytest.mark.kueue("0.19")
-def test_a_strict_unit_that_cannot_reclaim_stops_others_from_it(scene: Scene) -> None:
-    """While the first job of a unit with `queueing: strict` waits for its quota and may not take it back, other units
-    with `reclaim: any` that ask after it do not get theirs back either."""
-    begin(scene, compiled(scene.cluster, with_teams("shy", policy={"queueing": "strict"})))
-    scene.submit("lending/guest", 4, times=4)
-    scene.expect({"lending/guest": 16})
-    waiting = scene.submit("lending/shy", 4)
-    scene.settle()
-    scene.submit("lending/owner", 4)
-    scene.settle()
-    assert scene.holders() == {"lending/guest": 16}
-    assert scene.evictions() == 0
-    scene.finish("lending/shy", waiting)
-    scene.expect({"lending/guest": 12, "lending/owner": 4})
 
 
 BORROWERS: Final[Mapping[str, Any]] = {

@@ -1,7 +1,8 @@
 """What a strict queue costs others where it may not take its quota back from everybody.
 
-Found by test_random. Kueue keeps free GPUs for a waiting job that needs preemption and finds no victim, in every cycle
-in which it is tried: a best-effort queue sets such a job aside after one, a strict queue tries it without end.
+Found by test_random, and refused since (`strict-without-reclaim`). Kueue keeps free GPUs for a waiting job that needs
+preemption and finds no victim, in every cycle in which it is tried: a best-effort queue sets such a job aside after
+one, a strict queue tries it without end.
 """
 
 from __future__ import annotations

@@ -109,18 +109,7 @@ RIGHT = {
     ),
 }
 
-STRICT = _org(policy={"queueing": "strict", "reclaim": "never"})
-RIGHT |= {
-    "a strict queue that takes nothing back waits, and Kueue keeps what is free for it": _state(
-        _runs(NLP, 4), _runs(ADS, 12), _waits(VISION, 10), _waits(NLP, 2), tree=STRICT
-    ),
-}
-
 WRONG = {
-    "reserves are not kept for a strict queue": (
-        _state(_runs(VISION, 4), _runs(ADS, 12), _waits(VISION, 9), _waits(NLP, 4), tree=STRICT),
-        {"reserved"},
-    ),
     "books": (
         replace(_state(_runs(VISION, 2)), reserved={VISION: {("h100", GPU): 3}}),
         {"books"},
