@@ -19,8 +19,8 @@ FLAVORS_OVERLAP: Final = Rule(
     "flavors-overlap",
     Severity.ERROR,
     "Two flavors of the same nodes",
-    "Kueue does not notice that two flavors count one node: it admits jobs for both, and the later ones hold "
-    "quota for GPUs that are taken (kueue#6586, #10659).",
+    "Kueue does not notice that two flavors count one node. Of twice the same GPUs 0.17.0 admits more than there are, "
+    "and the later jobs hold quota without a pod; on 0.19.2 they wait although their quota is free (both run).",
 )
 LABELS_EMPTY: Final = Rule(
     "flavor-labels-empty",

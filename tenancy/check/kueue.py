@@ -55,8 +55,8 @@ PRIORITY_NAME: Final = Rule(
     "priority-name",
     Severity.ERROR,
     "A name that a priority cannot have",
-    "Jobs choose a priority by a label, whose value has at most 63 characters; names that start with system- are "
-    "kept for the cluster, and the API server refuses them.",
+    "Jobs choose a priority by a label, whose value has at most 63 characters. Names that start with system- are kept "
+    "for the cluster: the API server refuses a PriorityClass of that name, though Kueue's own class would pass.",
 )
 PRIORITY_DEFAULT: Final = Rule(
     "priority-default",

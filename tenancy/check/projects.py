@@ -15,7 +15,7 @@ PROJECT_WITHOUT_QUEUE: Final = Rule(
     Severity.ERROR,
     "A setting of a queue that the project does not have",
     "A project without a budget shares its team's queue, on which weight, state and policy act: its own would have no "
-    "effect. Stopping its LocalQueue instead would let jobs without a queue label start outside every queue.",
+    "effect.",
 )
 
 

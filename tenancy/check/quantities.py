@@ -39,7 +39,7 @@ QUANTITY_OVERFLOW: Final = Rule(
     "quantity-overflow",
     Severity.ERROR,
     "A quantity beyond what Kubernetes can count",
-    "Quotas are 64-bit integers; a larger number is cut, and sums of it wrap around to negative ones.",
+    "Quotas are 64-bit integers: a larger number is cut to another than the one that was meant, without a word.",
 )
 SHARE_MISPLACED: Final = Rule(
     "share-misplaced",
@@ -52,8 +52,7 @@ SUM_OVERFLOW: Final = Rule(
     "sum-overflow",
     Severity.ERROR,
     "A sum beyond what Kubernetes can count",
-    "Kueue adds quotas up the tree in 64-bit integers; a sum beyond them is another number than the one that was "
-    "meant.",
+    "Kueue adds quotas up the tree in 64-bit integers: a sum beyond them is no limit any more.",
 )
 
 _RULES: Final[Mapping[QuantityProblem, Rule]] = {

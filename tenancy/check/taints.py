@@ -58,8 +58,8 @@ FENCE_ON_CPU_FLAVOR: Final = Rule(
     "fence-on-cpu-flavor",
     Severity.ERROR,
     "A fence around a flavor without GPUs",
-    "Past the fence come the jobs that request the flavor's GPUs. Nobody can request a GPU of a CPU flavor, so no "
-    "job would ever run there.",
+    "Past the fence come the jobs that request the flavor's GPUs, and a CPU flavor has none: its owners' jobs would be "
+    "kept out, and those of whoever writes the toleration let in.",
 )
 FENCE_OPEN: Final = Rule(
     "fence-open",

@@ -24,9 +24,10 @@ ZERO_WEIGHT: Final = Rule(
 )
 ZERO_WEIGHTS: Final = Rule(
     "zero-weights",
-    Severity.ERROR,
+    Severity.WARNING,
     "Two siblings with a weight of 0",
-    "Both have an infinite share once they borrow, and Kueue evicts them in turns without end (kueue#6774).",
+    "Each has an infinite share once it borrows, so that neither comes before the other: what one gets of the idle "
+    "GPUs is chance, and may be taken by the other (kueue#6774; on 0.19.2 it came to rest after five evictions).",
 )
 WEIGHT_RATIO: Final = Rule(
     "weight-ratio",

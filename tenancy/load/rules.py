@@ -193,7 +193,9 @@ PARENT_CONFLICT = _error(
 CYCLE = _error(
     "department-cycle",
     "Departments that contain each other",
-    "A department inside itself has no root above it, so no capacity can be handed down to it.",
+    "A department inside itself has no root above it, so no capacity can be handed down to it. In Kueue the queues "
+    "below never admit a job, and one that is created there ends the manager at the next change of any namespace (run "
+    "on 0.17.0 and 0.19.2).",
 )
 DUPLICATE = _error(
     "department-duplicate",

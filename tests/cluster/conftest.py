@@ -6,6 +6,7 @@ import os
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("cluster", minors, indirect=True, scope="module", ids=[f"kueue-{each}" for each in minors])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The newest Kueue first, then the others: a worker changes its control plane once. What is long comes first."""
+    sizes = Counter(_scope(item.nodeid) for item in items)
+
+    def key(item: pytest.Item) -> tuple[bool, bool, int, str]:
+        scope = _scope(item.nodeid)
+        return f"kueue-{versions.DEFAULT_KUEUE}" not in scope, "shard" not in scope, -sizes[scope], scope
+
+    items.sort(key=key)
+
+
+def _scope(nodeid: str) -> str:
+    module, _, test = nodeid.partition("::")
+    return " ".join([module, *re.findall(r"kueue-[0-9.]+|shard-[0-9]+", test)])
+
+
 class ByModule(LoadScopeScheduling):  # type: ignore[misc]
     """A module and a minor go to one worker, which then deploys their organization once; shards go anywhere.
 
@@ -47,8 +64,7 @@ class ByModule(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        module, _, test = nodeid.partition("::")
-        return " ".join([module, *re.findall(r"kueue-[0-9.]+|shard-[0-9]+", test)])
+        return _scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByModule:

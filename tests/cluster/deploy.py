@@ -97,7 +97,8 @@ def apply(cluster: Cluster, items: Iterable[Object]) -> list[Object]:
     stored, refusals = [], []
     for item in items:
         try:
-            _make_room(cluster, item)
+            if item["kind"] == "Namespace":
+                make_room(cluster, item)
             stored.append(cluster.client.apply(item))
         except Refused as refused:
             refusals.append(f"{label(item)}: {refused}")
@@ -126,16 +127,15 @@ def _accepted(cluster: Cluster, item: Object) -> bool:
     return True
 
 
-def _make_room(cluster: Cluster, item: Object) -> None:
-    """A namespace of the same name may still be on its way out."""
-    if item["kind"] == "Namespace":
-        path = cluster.client.path(item)
+def make_room(cluster: Cluster, item: Object) -> None:
+    """Wait while an object of the same name is on its way out: what is applied to that one goes with it."""
+    path = cluster.client.path(item)
 
-        def gone() -> bool:
-            found = cluster.client.find(path)
-            return found is None or "deletionTimestamp" not in found["metadata"]
+    def gone() -> bool:
+        found = cluster.client.find(path)
+        return found is None or "deletionTimestamp" not in found["metadata"]
 
-        until(gone, f"{label(item)} of an earlier test is gone")
+    until(gone, f"the former {label(item)} is gone")
 
 
 def deploy(cluster: Cluster, made: Compiled) -> None:
@@ -178,7 +178,7 @@ def namespaces_gone(cluster: Cluster, made: Compiled) -> None:
     """Wait until namespaces of the same names, withdrawn before, are gone."""
     for item in made.objects:
         if item["kind"] == "Namespace":
-            _make_room(cluster, item)
+            make_room(cluster, item)
 
 
 def clear_namespace(cluster: Cluster, namespace: str) -> None:

@@ -117,7 +117,7 @@ class Scene:
             if now != last:
                 since, last = time.monotonic(), now
             assert time.monotonic() < end, f"never settled: {self.holders()}"
-            time.sleep(0.2)
+            time.sleep(0.4)
 
     def wait(self, holds_now: Callable[[], bool], what: str, seconds: float = 30) -> None:
         """Wait for something that is known to come."""
@@ -135,7 +135,7 @@ class Scene:
 
         while not stays():
             assert time.monotonic() < end, f"expected {dict(holders)}, but {self.holders()}"
-            time.sleep(0.3)
+            time.sleep(0.4)
 
     def workloads(self, unit: str = "") -> list[Object]:
         """The Workloads of a unit, or of all."""
@@ -273,7 +273,7 @@ def _create(cluster: Cluster, job: Object) -> None:
         except Refused as refused:
             if refused.reason != "Conflict" or attempt == ATTEMPTS - 1:
                 raise
-            time.sleep(0.2)
+            time.sleep(0.4)
         else:
             return
 

@@ -67,8 +67,8 @@ class Story:
 
 @st.composite
 def stories(draw: DrawFn) -> Story:
-    """A small organization and two or three rounds: first units take all they may, then others come. Pods on a flavor
-    are mostly of one size."""
+    """A small organization and two rounds: first units take all they may, then others come. Pods on a flavor are mostly
+    of one size."""
     tree = draw(small_organizations())
     (made,) = plan(organized(tree))
     sizes = {name: draw(_sizes(flavor)) for name, flavor in made.flavors.items()}
@@ -79,7 +79,7 @@ def stories(draw: DrawFn) -> Story:
     first = draw(st.lists(greedy, min_size=2, max_size=3))
     ended = st.lists(st.integers(0, 35), max_size=4)
     rounds = st.builds(Round, ended.map(tuple), st.lists(usual, min_size=2, max_size=4).map(tuple))
-    return Story(tree, (Round((), tuple(first)), *draw(st.lists(rounds, min_size=1, max_size=2))))
+    return Story(tree, (Round((), tuple(first)), draw(rounds)))
 
 
 def requests(flavor: Hardware, resource: str, size: int) -> dict[str, str]:

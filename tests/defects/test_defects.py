@@ -1,6 +1,6 @@
 """The thirty seeded defects: every one is an error at its line, alone, and its near miss is fine.
 
-Each is an edit of trial.yaml. kubeconform catches three of them after they are compiled, Kueue's admission eleven.
+Each is an edit of trial.yaml. docs/why-checks.md says what the real control plane does with them: it refuses eleven.
 """
 
 from __future__ import annotations

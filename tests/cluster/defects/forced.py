@@ -62,7 +62,8 @@ class Forced:
 
 def compiled(forced: Forced, cluster: Cluster) -> Compiled:
     """The objects that would have been applied had nobody refused them, for the versions of a cluster."""
-    made = _compiled(forced.of or forced.name, forced.base, cluster.kubernetes, cluster.kueue)
+    name = HEALTHY.name if forced.base == "trial" else forced.of or forced.name
+    made = _compiled(name, forced.base, cluster.kubernetes, cluster.kueue)
     objects = copy.deepcopy(list(made.objects))
     for edit in forced.edits:
         edit(objects)
@@ -81,7 +82,7 @@ def near(name: str, cluster: Cluster) -> Compiled:
 
 @cache
 def _compiled(name: str, base: str, kubernetes: str, kueue: str) -> Compiled:
-    defect = HEALTHY if base == "trial" else BY_NAME[name]
+    defect = BY_NAME[name]
     text, files = (defect.near, defect.near_files) if base == "near" else (defect.bad, defect.bad_files)
     with tempfile.TemporaryDirectory() as folder:
         found = _edited(defect, text, files, Path(folder))

@@ -69,6 +69,8 @@ class Stage:
         for item in deploy.in_waves(made.objects):
             if there.get(deploy.label(item)) != item or deploy.label(item) in anew:
                 try:
+                    if deploy.label(item) not in there:
+                        deploy.make_room(self.cluster, item)
                     client.apply(item)
                 except Refused as refused:
                     self.refusals.append(refused)
