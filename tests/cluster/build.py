@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,8 @@ CACHE: Final = ROOT / ".cache" / "cluster"
 RUNS: Final = CACHE / "runs"
 """A folder for each worker of each run, named by its process id."""
 SOURCES: Final = Path(__file__).parent / "sources"
+AT_ONCE: Final = 2
+"""Builds side by side: one compiles while the other downloads or links, which take one core or none."""
 TOOLS: Final = {
     "setpriv": "ends every process with the test run",
     "unshare": "gives Kueue its certificates at the one path where it looks for them",
@@ -63,10 +66,10 @@ def build(parts: tuple[Part, ...]) -> None:
     """Build what is missing, and say how long each took. Raises CannotBuild."""
     check_machine()
     _forget_runs()
-    for part in parts:
-        if not binary(part).exists():
-            with _told(f"building {part.name} ({part.module} {part.version})"):
-                _build(part)
+    missing = [part for part in parts if not binary(part).exists()]
+    with ThreadPoolExecutor(AT_ONCE) as builders:
+        for _ in builders.map(_build, missing):
+            pass
     for path, make in _manifests(parts).items():
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +119,11 @@ def kwok_stages() -> Path:
 
 
 def _build(part: Part) -> None:
+    with _told(f"building {part.name} ({part.module} {part.version})"):
+        _built(part)
+
+
+def _built(part: Part) -> None:
     target = binary(part)
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_suffix(f".{os.getpid()}.half")
@@ -123,7 +131,7 @@ def _build(part: Part) -> None:
         folder = _module(part)
         _go(folder, "build", "-mod=mod", "-ldflags", _linked(part), "-o", str(half), ".")
     else:
-        bin_folder = CACHE / "gobin"
+        bin_folder = CACHE / "gobin" / target.name
         _go(
             CACHE, "install", "-ldflags", "-s -w", f"{part.module}/{part.package}@{part.version}", GOBIN=str(bin_folder)
         )

@@ -106,5 +106,5 @@ def kueue(minor: str) -> Part:
 
 
 def parts(kubernetes_minor: str = DEFAULT_KUBERNETES) -> tuple[Part, ...]:
-    """Everything that a run needs, the quickest builds first."""
-    return (ETCD, KWOK, kubernetes(kubernetes_minor), *map(kueue, KUEUE))
+    """Everything that a run needs, the longest builds first."""
+    return (kubernetes(kubernetes_minor), *map(kueue, KUEUE), KWOK, ETCD)
