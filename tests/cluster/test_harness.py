@@ -21,9 +21,10 @@ from tests.cluster.processes import NotReady, Processes, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from tests.cluster import plane
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start without it
 plane.start(Path(sys.argv[1]))
 print("up", flush=True)
 time.sleep(300)
