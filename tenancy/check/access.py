@@ -11,7 +11,7 @@ from tenancy.check.finding import Finding
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.access import Subject, parse_subject
 from tenancy.model.document import Access
-from tenancy.model.organization import Org, namespaces
+from tenancy.model.organization import Org
 from tenancy.model.syntax import is_dns_label, is_dns_subdomain
 
 SUBJECT_SYNTAX: Final = Rule(
@@ -68,21 +68,6 @@ SERVICE_ACCOUNT_DEFAULT: Final = Rule(
     "jobs of the others.",
 )
 
-PLATFORM_ACCOUNT_OF_TENANT: Final = Rule(
-    "platform-account-of-tenant",
-    Severity.ERROR,
-    "Platform rights for an account that tenants can use",
-    "Whoever may start a pod in a namespace may start it as any service account there: every member of that team "
-    "would have the rights of platform staff.",
-)
-ADMIN_ACCOUNT_OF_TENANT: Final = Rule(
-    "admin-account-of-tenant",
-    Severity.WARNING,
-    "Rights of an admin for an account that members can use",
-    "Whoever may start a pod in a namespace may start it as any service account there: every member of that team "
-    "can read the secrets that only admins should.",
-)
-
 LEVELS: Final = ("admins", "members", "viewers")
 """The lists of subjects of a unit, from most to least rights."""
 _PLAIN: Final = re.compile(r"(group|user):(?!system:)[!-)+-~]+")
@@ -98,7 +83,6 @@ def platform(org: Org) -> Iterator[Finding]:
     for level, subjects in (("admins", access.admins), ("auditors", access.auditors)):
         if subjects:
             yield from _subjects("the organization", subjects, ("access", level))
-        yield from _accounts(PLATFORM_ACCOUNT_OF_TENANT, org, "the organization", subjects, ("access", level))
     yield from _levels("the organization", (("admins", access.admins), ("auditors", access.auditors)), ("access",))
 
 
@@ -115,7 +99,6 @@ def units(org: Org) -> Iterator[Finding]:
             for level, subjects in lists:
                 yield from _subjects(who, subjects, (*path, level))
             yield from _levels(who, lists, path)
-            yield from _accounts(ADMIN_ACCOUNT_OF_TENANT, org, who, access.admins, (*path, "admins"))
         if access.service_accounts:
             yield from _service_accounts(f"`{unit.title}`", access, (*path, "serviceAccounts"))
 
@@ -138,19 +121,6 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
             yield Finding(SUBJECT_SYNTAX, (*path, index), message, _syntax_help(text, subject))
         elif (found := _suspicious(who, text, subject, (*path, index))) is not None:
             yield found
-
-
-def _accounts(rule: Rule, org: Org, who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]:
-    """Service accounts of tenants' namespaces among subjects that may do more than their members."""
-    for index, text in enumerate(subjects):
-        subject = parse_subject(text)
-        if subject is None or subject.kind != "serviceaccount":
-            continue
-        home = next((unit for unit in org.units if subject.namespace in dict(namespaces(unit))), None)
-        if home is not None:
-            message = f"{who} lists `{text}` among its {path[-1]}: every member of `{home.title}` can run pods as it"
-            help_ = "use an account of a namespace that no team works in"
-            yield Finding(rule, (*path, index), message, help_)
 
 
 def _well_formed(subject: Subject) -> bool:
@@ -238,6 +208,4 @@ RULES: Final = (
     SUBJECT_AT_TWO_LEVELS,
     SERVICE_ACCOUNT_NAME,
     SERVICE_ACCOUNT_DEFAULT,
-    PLATFORM_ACCOUNT_OF_TENANT,
-    ADMIN_ACCOUNT_OF_TENANT,
 )

@@ -1,4 +1,4 @@
-"""Names that refer to something: flavors, clusters, services and service accounts."""
+"""Names that refer to something: flavors, clusters, services, and service accounts with those who can use them."""
 
 from __future__ import annotations
 
@@ -48,6 +48,20 @@ UNKNOWN_SERVICE_ACCOUNT: Final = Rule(
     Severity.ERROR,
     "Access for a service account that no unit declares",
     "Kubernetes accepts a binding to a missing account and grants nothing, so the robot's calls are refused.",
+)
+PLATFORM_ACCOUNT_OF_TENANT: Final = Rule(
+    "platform-account-of-tenant",
+    Severity.ERROR,
+    "Platform rights for an account that tenants can use",
+    "Whoever may start a pod in a namespace may start it as any service account there: every member of that team "
+    "would have the rights of platform staff.",
+)
+ADMIN_ACCOUNT_OF_TENANT: Final = Rule(
+    "admin-account-of-tenant",
+    Severity.WARNING,
+    "Rights of an admin for an account that members can use",
+    "Whoever may start a pod in a namespace may start it as any service account there: every member of that team "
+    "can read the secrets that only admins should.",
 )
 OUTSIDE: Final = frozenset(
     {
@@ -156,6 +170,7 @@ def accounts(org: Org) -> Iterator[Finding]:
     findings = 0
     for path, who, namespace, account in subjects:
         if (nodes := made.get(namespace)) is not None:
+            yield from _usable_by_members(nodes[0], path, who, f"{namespace}/{account}")
             # A namespace of two units is a finding of its own, so an account of either counts.
             node, declared = nodes[-1], set[str]().union(*map(_declared, nodes))
             if account not in declared and account != "default":
@@ -177,6 +192,20 @@ def accounts(org: Org) -> Iterator[Finding]:
                 f"{_hint(namespace, made, findings)}if somebody else makes the namespace, declare a service in it "
                 "under `network.services`",
             )
+
+
+def _usable_by_members(home: Node, path: KeyPath, who: str, account: str) -> Iterator[Finding]:
+    """An account of a tenant's namespace among subjects that may do more than the members there."""
+    platform, level = path[0] == "access", path[-2]
+    if platform or level == "admins":
+        team = home.parent if home.kind == "project" and home.parent is not None else home
+        listed_as = f"{who} lists `serviceaccount:{account}` among its {level}"
+        yield Finding(
+            PLATFORM_ACCOUNT_OF_TENANT if platform else ADMIN_ACCOUNT_OF_TENANT,
+            path,
+            f"{listed_as}: every member of `{team.title}` can run pods as it",
+            "use an account of a namespace that no team works in",
+        )
 
 
 def _hint(name: str, known: Iterable[str], findings: int) -> str:
@@ -222,5 +251,7 @@ RULES: Final = (
     UNKNOWN_SERVICE,
     UNKNOWN_NAMESPACE,
     UNKNOWN_SERVICE_ACCOUNT,
+    PLATFORM_ACCOUNT_OF_TENANT,
+    ADMIN_ACCOUNT_OF_TENANT,
 )
 CHECKS: Final[tuple[Check, ...]] = (flavors, clusters, services, accounts)

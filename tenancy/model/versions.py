@@ -28,6 +28,12 @@ def minor(text: str) -> str | None:
     return match[1] if match else None
 
 
+def number(minor: str) -> tuple[int, int]:
+    """(1, 36) of `1.36`: minors compare as numbers, not as texts."""
+    major, _, rest = minor.partition(".")
+    return int(major), int(rest)
+
+
 def patch(text: str) -> int | None:
     """3 of `1.36.3`; None where the text says no patch."""
     match = _VERSION.fullmatch(text)

@@ -24,6 +24,7 @@ from tenancy.render.files import render
 from tests.cluster import manager
 from tests.cluster.client import Object, Refused, condition
 from tests.cluster.plane import Cluster, until
+from tests.orgs import organized
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"
 MANAGED: Final = "app.kubernetes.io/managed-by"
@@ -73,6 +74,11 @@ def compiled(
     values = yaml.safe_load(files.pop(f"{chosen.name}/{VALUES}"))
     configuration = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
     return Compiled(chosen, org, tuple(objects(files)), configuration)
+
+
+def compiled_for(cluster: Cluster, tree: dict[str, Any]) -> Compiled:
+    """The output of an organization as plain data, for the versions that a cluster runs."""
+    return compiled(organized(tree), kubernetes=cluster.kubernetes, kueue=cluster.kueue)
 
 
 def objects(files: Mapping[str, str]) -> Iterable[Object]:
@@ -165,14 +171,21 @@ def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
 
 def withdraw(cluster: Cluster) -> None:
     """Remove everything that carries our label. Namespaces go on their own time: names are rarely asked for again."""
-    for namespace in cluster.client.list("/api/v1/namespaces", labelSelector=f"{MANAGED}=tenancy"):
-        clear_namespace(cluster, namespace["metadata"]["name"])
+    ours = {"labelSelector": f"{MANAGED}=tenancy"}
+    namespaces = [item["metadata"]["name"] for item in cluster.client.list("/api/v1/namespaces", **ours)]
+    for name in namespaces:
+        clear_namespace(cluster, name)
     for path in CLUSTER_WIDE:
-        for item in cluster.client.list(path, labelSelector=f"{MANAGED}=tenancy"):
+        for item in cluster.client.list(path, **ours):
             cluster.client.delete(f"{path}/{item['metadata']['name']}")
-    for namespace in cluster.client.list("/api/v1/namespaces", labelSelector=f"{MANAGED}=tenancy"):
-        cluster.client.delete(f"/api/v1/namespaces/{namespace['metadata']['name']}")
+    for name in namespaces:
+        cluster.client.delete(f"/api/v1/namespaces/{name}")
     until(partial(_gone, cluster), "nothing of ours is left outside namespaces", 60, pause=1)
+    remove_nodes(cluster)
+
+
+def remove_nodes(cluster: Cluster) -> None:
+    """Every node, and the pods of DaemonSets with them."""
     cluster.client.delete("/api/v1/nodes")
     cluster.client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
 

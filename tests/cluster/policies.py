@@ -14,7 +14,6 @@ from tests.cluster import deploy
 from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 LENDING: Final[Mapping[str, Any]] = {
     "guest": {"budget": {"h100": 4}},
@@ -55,7 +54,7 @@ def compiled(
             "walled": {"budget": {"h100": 32}, "teams": dict(WALLED), **(walled or {})},
         },
     }
-    return deploy.compiled(organized(tree), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    return deploy.compiled_for(cluster, tree)
 
 
 def with_teams(*names: str, **said: Any) -> dict[str, Any]:

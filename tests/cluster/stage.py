@@ -12,7 +12,6 @@ from tests.cluster.client import Object
 from tests.cluster.deploy import KUEUE, Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster, until
-from tests.orgs import organized
 
 
 @dataclass(slots=True)
@@ -25,11 +24,7 @@ class Stage:
 
     def opened(self, tree: dict[str, Any]) -> Scene:
         """The organization deployed in place of the one before, under department names that were never used."""
-        made = deploy.compiled(
-            organized(_renamed(tree, next(self.numbers))),
-            kueue=self.cluster.kueue,
-            kubernetes=self.cluster.kubernetes,
-        )
+        made = deploy.compiled_for(self.cluster, _renamed(tree, next(self.numbers)))
         if self.scene is not None:
             self._retire(self.scene, made)
         self.scene = Scene(self.cluster, made)
@@ -49,8 +44,7 @@ class Stage:
         until(
             lambda: not names & {_name(item) for item in client.list(f"{KUEUE}/clusterqueues")}, "old queues are gone"
         )
-        client.delete("/api/v1/nodes")
-        client.delete("/api/v1/namespaces/kube-system/pods", gracePeriodSeconds="0")
+        deploy.remove_nodes(self.cluster)
 
 
 def _renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:

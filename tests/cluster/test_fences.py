@@ -10,7 +10,6 @@ from tests.cluster import deploy, jobs
 from tests.cluster.client import Refused
 from tests.cluster.jobs import EXCESS, Scene, usage
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 NEWEST = pytest.mark.kueue("0.19")
@@ -72,7 +71,7 @@ GUEST, HOST = "lent/web", "lent/ml"
 
 def opened(cluster: Cluster, tree: dict[str, Any]) -> Scene:
     """An organization at work."""
-    made = deploy.compiled(organized(tree), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    made = deploy.compiled_for(cluster, tree)
     return jobs.opened(cluster, made)
 
 

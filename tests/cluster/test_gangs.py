@@ -9,7 +9,6 @@ import pytest
 from tests.cluster import deploy, jobs
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -40,7 +39,7 @@ ANTS, BEES = "gangs/ants", "gangs/bees"
 @pytest.fixture(scope="module")
 def scene(cluster: Cluster) -> Scene:
     """Six nodes for two teams of 24 GPUs, which may lend each other everything."""
-    made = deploy.compiled(organized(ORG), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    made = deploy.compiled_for(cluster, ORG)
     return jobs.opened(cluster, made)
 
 

@@ -21,7 +21,6 @@ from tests.cluster.deploy import KUEUE
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster, until
 from tests.cluster.processes import NotReady
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -128,7 +127,7 @@ def test_a_removed_gate_stops_the_manager(cluster: Cluster) -> None:
 @pytest.fixture
 def scene(cluster: Cluster) -> Scene:
     """One team with 16 GPUs."""
-    return jobs.opened(cluster, deploy.compiled(organized(TREE), kueue=cluster.kueue, kubernetes=cluster.kubernetes))
+    return jobs.opened(cluster, deploy.compiled_for(cluster, TREE))
 
 
 def priority_class(name: str, value: int) -> Object:

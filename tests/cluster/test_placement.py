@@ -16,7 +16,6 @@ from tests.cluster import deploy, jobs, nodes
 from tests.cluster.client import Refused
 from tests.cluster.jobs import PATIENCE, Scene
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 Tree = dict[str, Any]
 
@@ -39,7 +38,7 @@ def org(flavor: Tree, department: str, quota: int, teams: Tree) -> Tree:
 
 def opened(cluster: Cluster, tree: Tree, counts: dict[str, int] | None = None) -> Scene:
     """An organization at work, on all of its nodes or on as many as `counts` says."""
-    made = deploy.compiled(organized(tree), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    made = deploy.compiled_for(cluster, tree)
     return jobs.opened(cluster, made, counts)
 
 

@@ -14,7 +14,6 @@ from tests.cluster import deploy, jobs
 from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import EXCESS, PATIENCE, Scene
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -125,7 +124,7 @@ def compiled(cluster: Cluster, departments: Tree, **changes: Tree) -> Compiled:
         "departments": departments,
         **changes,
     }
-    return deploy.compiled(organized(tree), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    return deploy.compiled_for(cluster, tree)
 
 
 @pytest.fixture(scope="module")

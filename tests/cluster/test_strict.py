@@ -14,7 +14,6 @@ import pytest
 from tests.cluster import deploy, jobs
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 NODE = {"gpus": 8, "cpu": 192, "memory": "2000Gi"}
@@ -37,7 +36,7 @@ def _tree(**policy: str) -> dict[str, Any]:
 
 
 def _compiled(cluster: Cluster, **policy: str) -> deploy.Compiled:
-    return deploy.compiled(organized(_tree(**policy)), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    return deploy.compiled_for(cluster, _tree(**policy))
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
 from tests.kueue_model import amount
-from tests.orgs import organized
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -101,7 +100,7 @@ def compiled(cluster: Cluster) -> Compiled:
         },
         "departments": {"asking": {"budget": {"h100": 16, "cpu": {"cpu": 40, "memory": "200Gi"}}, "teams": teams}},
     }
-    return deploy.compiled(organized(tree), kueue=cluster.kueue, kubernetes=cluster.kubernetes)
+    return deploy.compiled_for(cluster, tree)
 
 
 @pytest.fixture(scope="module")

@@ -341,7 +341,8 @@ DEFECTS = (
 """Twenty-nine errors; the thirtieth is none: a non-canonical quantity, which is accepted and emitted canonically."""
 
 
-def _edited(defect: Defect, replacement: str, files: Mapping[str, str], folder: Path) -> Examined:
+def edited(defect: Defect, replacement: str, files: Mapping[str, str], folder: Path) -> Examined:
+    """The trial organization with a part of it replaced and further files, written to an empty folder and examined."""
     text = TRIAL
     if defect.old:
         assert defect.old in text
@@ -360,7 +361,7 @@ def _edited(defect: Defect, replacement: str, files: Mapping[str, str], folder: 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_a_seeded_defect_is_one_error_at_its_line(defect: Defect, tmp_path: Path) -> None:
     """Exactly the expected error, at the line that somebody would have to edit."""
-    found = _edited(defect, defect.bad, defect.bad_files, tmp_path)
+    found = edited(defect, defect.bad, defect.bad_files, tmp_path)
     assert len(found.diagnostics) == 1, [(each.code, each.message) for each in found.diagnostics]
     (diagnostic,) = found.diagnostics
     assert (diagnostic.code, diagnostic.severity) == (defect.code, Severity.ERROR)
@@ -372,7 +373,7 @@ def test_a_seeded_defect_is_one_error_at_its_line(defect: Defect, tmp_path: Path
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_the_near_miss_of_a_defect_is_fine(defect: Defect, tmp_path: Path) -> None:
     """The check does not refuse what is harmless."""
-    found = _edited(defect, defect.near, defect.near_files, tmp_path)
+    found = edited(defect, defect.near, defect.near_files, tmp_path)
     assert [(each.code, each.message) for each in found.diagnostics] == []
 
 

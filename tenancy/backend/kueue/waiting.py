@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from tenancy.backend.kueue.capacity import capacity, queue_of, quota_of, room
 from tenancy.model.hardware import CPU, MEMORY, Hardware, Taint, tolerated
 from tenancy.model.quantity import canonical
+from tenancy.model.versions import number
 from tenancy.plan.values import ClusterPlan, Queue
 
 Outcome: TypeAlias = Literal["reserved", "quota", "borrows", "never"]
@@ -107,7 +108,7 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
     covered = {name: count for name, count in wanted.items() if name in _covered(cluster, found)}
     looks = [_look(cluster, found, cluster.flavors[name], request, covered) for name in found.flavors]
     if missing := [name for name in wanted if name not in covered]:
-        message = _unavailable(_minor(cluster), missing, [*covered], looks, found)
+        message = _unavailable(number(cluster.kueue), missing, [*covered], looks, found)
         return Verdict(outcome="never", cause="resource", message=message)
     fits = next((look for look in looks if not look.cause), None)
     if fits is None:
@@ -152,7 +153,7 @@ def _untolerated(cluster: ClusterPlan, flavor: Hardware, request: Request) -> Ta
 def _selects(cluster: ClusterPlan, queue: Queue, flavor: Hardware, selected: Mapping[str, str]) -> bool:
     """Whether a node selector leads to the flavor; keys that do not count are left to the nodes."""
     keys = set(flavor.labels)
-    if _minor(cluster) < OWN_LABEL_KEYS:
+    if number(cluster.kueue) < OWN_LABEL_KEYS:
         keys = {key for name in queue.flavors for key in cluster.flavors[name].labels}
     return all(flavor.labels.get(key) == value for key, value in selected.items() if key in keys)
 
@@ -171,7 +172,7 @@ def _short(cluster: ClusterPlan, queue: Queue, flavor: str, total: Mapping[str, 
 
 def _too_much(cluster: ClusterPlan, flavor: str, total: Mapping[str, int], short: Mapping[str, int]) -> str:
     asked = f"in flavor {flavor}, previously considered podsets requests (0) + current podset request ("
-    if len(short) > 1 and _minor(cluster) < NAMES_EVERY_RESOURCE:
+    if len(short) > 1 and number(cluster.kueue) < NAMES_EVERY_RESOURCE:
         return asked  # which resource Kueue names is chance
     resource = _main(short)
     amounts = canonical(total[resource], resource), canonical(short[resource], resource)
@@ -253,8 +254,3 @@ def _nearest(queue: Queue, looks: list[_Look], main: str) -> _Look:
 def _main(resources: Mapping[str, int] | list[str]) -> str:
     """The resource that a job is about: a GPU before cpu and memory."""
     return next((name for name in sorted(resources) if name not in (CPU, MEMORY)), min(resources, default=CPU))
-
-
-def _minor(cluster: ClusterPlan) -> tuple[int, int]:
-    major, minor = cluster.kueue.split(".")
-    return int(major), int(minor)

@@ -13,6 +13,7 @@ from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.metadata import obj
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, pod_templates, resource_rules
 from tenancy.model.hardware import Taint
+from tenancy.model.versions import number
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "admissionregistration.k8s.io/v1"
@@ -45,8 +46,7 @@ def validating(
 
 def mutates(plan: ClusterPlan) -> bool:
     """Whether the cluster's API server has mutating policies."""
-    major, minor = plan.kubernetes.split(".")
-    return (int(major), int(minor)) >= MUTATING_SINCE
+    return number(plan.kubernetes) >= MUTATING_SINCE
 
 
 def mutating(

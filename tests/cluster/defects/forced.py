@@ -20,7 +20,7 @@ from tests.cluster.client import Object
 from tests.cluster.defects.stage import Probe, Stage
 from tests.cluster.deploy import Compiled
 from tests.cluster.plane import Cluster
-from tests.defects.test_defects import DEFECTS, Defect, _edited
+from tests.defects.test_defects import DEFECTS, Defect, edited
 
 Edit: TypeAlias = Callable[[list[Object]], None]
 """Writes a mistake into compiled objects, in place."""
@@ -85,7 +85,7 @@ def _compiled(name: str, base: str, kubernetes: str, kueue: str) -> Compiled:
     defect = BY_NAME[name]
     text, files = (defect.near, defect.near_files) if base == "near" else (defect.bad, defect.bad_files)
     with tempfile.TemporaryDirectory() as folder:
-        found = _edited(defect, text, files, Path(folder))
+        found = edited(defect, text, files, Path(folder))
     assert found.org is not None
     return deploy.compiled(found.org, kueue=kueue, kubernetes=kubernetes)
 

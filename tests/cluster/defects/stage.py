@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tests.cluster import deploy, manager
+from tests.cluster.access import Person, Question, asked
 from tests.cluster.client import Object, Refused, condition
 from tests.cluster.deploy import KUEUE, Compiled
 from tests.cluster.jobs import Scene, opened
@@ -81,9 +82,7 @@ class Stage:
 
     def restore(self) -> None:
         """Back to the organization without the defect, and nobody at work."""
-        if self.cluster.processes.running["kueue"].poll() is not None:
-            self.cluster.processes.stop("kueue")
-            manager.configure(self.cluster, self.healthy.configuration)
+        manager.configure(self.cluster, self.healthy.configuration)  # A defect may have ended it.
         self.scene.clear()
         if self.scene.made is not self.healthy:
             self.put(self.healthy)
@@ -131,11 +130,8 @@ class Stage:
 
     def allowed(self, user: str, *groups: str, namespace: str = "research-vision") -> bool:
         """Whether somebody may create jobs in a namespace."""
-        asked = {"namespace": namespace, "verb": "create", "group": "batch", "resource": "jobs"}
-        review = {"spec": {"user": user, "groups": list(groups), "resourceAttributes": asked}}
-        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-        kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
-        return bool(self.cluster.client.request("POST", path, {**kind, **review})["status"]["allowed"])
+        question = Question("create", "jobs.batch", namespace)
+        return asked(self.cluster.client, Person((), user, groups), question)
 
     def _events(self, unit: str, kind: str) -> list[str]:
         path = f"/api/v1/namespaces/{self.scene.namespace(unit).name}/events"
