@@ -5,20 +5,24 @@ Only `load` touches files here; every stage hands on a value and its diagnostics
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TypeAlias
 
-from tenancy.backend import BACKENDS
+from tenancy.backend import BACKENDS, PARITIES
+from tenancy.backend.losses import losses
 from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.parity import Promise
 from tenancy.check import check
+from tenancy.check.finding import placed
 from tenancy.diagnostics import Diagnostic, KeyPath, Severity, has_errors, in_file_order
 from tenancy.load import load
 from tenancy.load.source import Sources
 from tenancy.load.templates import Extensions
 from tenancy.model.budgets import promise
+from tenancy.model.document import Organization
 from tenancy.model.organization import Org, organize
 from tenancy.model.parse import parse
 from tenancy.plan import plan
@@ -48,7 +52,19 @@ class Examined:
         return self.org is not None and not has_errors(self.diagnostics)
 
 
-def examine(path: Path, today: date | None = None) -> Examined:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an organization is looked at."""
+
+    today: date | None = None
+    """What `expires` is compared with; None compares nothing."""
+    scheduler: str = ""
+    """The scheduler of every cluster, in place of the one that is written; empty for the written ones."""
+    accepted: Collection[str] = ()
+    """Codes of losses that are accepted, beside those that a cluster accepts."""
+
+
+def examine(path: Path, options: Options = Options()) -> Examined:
     """Load, parse and check the organization at `path`; every finding of every stage that could run."""
     loaded, diagnostics = load(path)
     if loaded is None:
@@ -60,11 +76,19 @@ def examine(path: Path, today: date | None = None) -> Examined:
     diagnostics = [*diagnostics, *shapes]
     org = None
     if parsed.organization is not None:
-        org = organize(parsed.organization, parsed.left_out)
+        org = organize(_scheduled(parsed.organization, options.scheduler), parsed.left_out)
         promise(org)
-        diagnostics += check(org, loaded.sources, today)
+        diagnostics += check(org, loaded.sources, options.today)
+        if not has_errors(diagnostics):
+            diagnostics += _losses(org, loaded.sources, options.accepted)
     custom, found = _customized(None if has_errors(diagnostics) else org, extensions)
     return _examined(org, loaded.sources, [*diagnostics, *found], custom)
+
+
+def parity(org: Org) -> Iterator[Promise]:
+    """What becomes of every promise of an organization without errors, cluster by cluster."""
+    for cluster in plan(org):
+        yield from PARITIES[cluster.cluster.scheduler](org, cluster)
 
 
 def generate(org: Org, custom: Custom) -> dict[str, str]:
@@ -74,10 +98,28 @@ def generate(org: Org, custom: Custom) -> dict[str, str]:
     """
     files: dict[str, str] = {}
     for cluster in plan(org):
-        check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue)
+        check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue, volcano=cluster.volcano)
         added = custom.get(cluster.name, ())
         files |= render(cluster.name, _items(cluster), check_object, added)
     return files
+
+
+def _scheduled(document: Organization, scheduler: str) -> Organization:
+    """The organization with this scheduler in every cluster."""
+    if not scheduler:
+        return document
+    clusters = {
+        name: cluster.model_copy(update={"scheduler": scheduler}) for name, cluster in document.clusters.items()
+    }
+    return document.model_copy(update={"clusters": clusters})
+
+
+def _losses(org: Org, sources: Sources, accepted: Collection[str]) -> Iterator[Diagnostic]:
+    """What schedulers other than the reference do not keep."""
+    for cluster in plan(org) if any(each.scheduler != "kueue" for each in org.document.clusters.values()) else ():
+        promises = PARITIES[cluster.cluster.scheduler](org, cluster)
+        for finding in losses(promises, {*cluster.cluster.accept, *accepted}):
+            yield placed(finding, sources)
 
 
 def _items(cluster: ClusterPlan) -> Iterator[Manifest | Page]:

@@ -64,7 +64,7 @@ def stages(path: Path, out: Path) -> dict[str, float]:
             items = list(BACKENDS[cluster.cluster.scheduler](cluster))
         manifests = {f"{cluster.name}/{item.path}": item.objects for item in items if isinstance(item, Manifest)}
         with timed("conform"):
-            violations = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue)
+            violations = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue, volcano=cluster.volcano)
             if any(violations(each) for objects in manifests.values() for each in objects):
                 raise SystemExit("an object does not conform")
         with timed("emit"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tenancy import check, load, model
+from tenancy import backend, check, load, model
 from tenancy.diagnostics import Rule
 from tenancy.model import schema
 from tenancy.output import rules as output_rules
@@ -21,6 +21,7 @@ STAGES: tuple[tuple[str, str, tuple[Rule, ...]], ...] = (
     ("Reading", "What is wrong with a file, whatever it says.", load.RULES),
     ("The language", "Keys and values that the language does not have.", model.RULES),
     ("The laws", "What an organization says and a cluster could not keep.", check.RULES),
+    ("Losses", "What the chosen scheduler cannot keep; each can be accepted (docs/parity.md).", backend.LOSSES),
     ("Templates of your own", "What a template under org/templates/ may not do.", render_rules.RULES),
     ("Output", "Why a file under out/ is not written.", output_rules.RULES),
 )

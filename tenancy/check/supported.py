@@ -48,16 +48,8 @@ def supported(org: Org) -> Iterator[Finding]:
 
 def _of_cluster(path: KeyPath, cluster: Cluster) -> Iterator[tuple[KeyPath, str, str]]:
     name = path[-1]
-    if cluster.scheduler != "kueue":
-        yield (
-            (*path, "scheduler"),
-            f"`scheduler: {cluster.scheduler}` of cluster `{name}`",
-            "write `scheduler: kueue`",
-        )
     if cluster.destination is not None:
         yield (*path, "destination"), f"`destination` of cluster `{name}`", "remove it"
-    if cluster.versions.volcano is not None:
-        yield (*path, "versions", "volcano"), f"`versions.volcano` of cluster `{name}`", "remove it"
 
 
 def _of_flavor(path: KeyPath, flavor: Flavor) -> Iterator[tuple[KeyPath, str, str]]:

@@ -14,13 +14,13 @@ from tenancy.commands.where import organization, output
 from tenancy.output import against
 from tenancy.output.comparison import compare
 from tenancy.output.plan_text import text
-from tenancy.pipeline import examine, generate
+from tenancy.pipeline import Options, examine, generate
 
 
 def diff(org: Path | None, out: Path | None, *, objects: bool, exit_code: bool, today: date) -> Status:
     """Compare what would be written with the output folder."""
     path = organization(org)
-    found = examine(path, today)
+    found = examine(path, Options(today=today))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from tenancy.commands.findings import show, status
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization
-from tenancy.pipeline import examine
+from tenancy.pipeline import Options, examine
 
 
 def validate(org: Path | None, *, format_: str, strict: bool, today: date) -> Status:
     """Show every finding."""
-    found = examine(organization(org), today)
+    found = examine(organization(org), Options(today=today))
     show(found, format_, stream=sys.stdout)
     return status(found.diagnostics, strict=strict)

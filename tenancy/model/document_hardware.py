@@ -14,16 +14,22 @@ class Versions(Document):
 
     kubernetes: str | None = Field(None, description='Kubernetes minor version, quoted: "1.36".')
     kueue: str | None = Field(None, description='Kueue minor version, quoted: "0.19".')
-    volcano: str | None = Field(None, description='Volcano minor version, quoted: "1.15". Not supported yet.')
+    volcano: str | None = Field(
+        None, description='Volcano version, quoted: "1.15", or with its patch: "1.14.2". Not older than 1.14.2.'
+    )
 
 
 class Cluster(Document):
     """One Kubernetes cluster."""
 
     scheduler: Literal["kueue", "volcano", "native"] = Field(
-        "kueue", description="The backend that keeps the promises; only `kueue` is supported yet."
+        "kueue",
+        description="The backend that keeps the promises: `kueue` keeps all of them, `tenancy parity` lists what the others do.",
     )
     versions: Versions = Field(Versions(), description="Component versions.")
+    accept: list[str] = Field(
+        [], description="Losses of this scheduler that are accepted, by their codes (docs/parity.md)."
+    )
     destination: dict[str, str] | None = Field(
         None, description="Argo CD destination (`name` or `server`). Not supported yet."
     )

@@ -9,7 +9,7 @@ from tenancy.model.document import Gang as GangDocument
 from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import CPU, MEMORY, Hardware
 from tenancy.model.organization import Org
-from tenancy.model.versions import kubernetes_minor, kueue_minor
+from tenancy.model.versions import kubernetes_minor, kueue_minor, volcano_minor
 from tenancy.plan.labels import organization_labels
 from tenancy.plan.queues import groups, queues
 from tenancy.plan.tenants import tenant_namespaces
@@ -32,8 +32,9 @@ def _cluster(org: Org, name: str) -> ClusterPlan:
         organization=document.name,
         domain=document.domain,
         cluster=cluster,
-        kubernetes=kubernetes_minor(cluster.versions),
-        kueue=kueue_minor(cluster.versions),
+        kubernetes=kubernetes_minor(cluster),
+        kueue=kueue_minor(cluster.versions) if cluster.scheduler == "kueue" else "",
+        volcano=volcano_minor(cluster.versions) if cluster.scheduler == "volcano" else "",
         resources=_resources(flavors),
         flavors=flavors,
         groups=tuple(groups(org, name, flavors)),

@@ -128,7 +128,9 @@ class ClusterPlan:
     kubernetes: str
     """Minor version."""
     kueue: str
-    """Minor version."""
+    """Minor version; empty where another scheduler runs."""
+    volcano: str
+    """Minor version; empty where another scheduler runs."""
     resources: tuple[str, ...]
     """Every resource that a flavor of the cluster has: cpu, memory, then the others by name."""
     flavors: Mapping[str, Hardware]

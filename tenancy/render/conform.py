@@ -20,14 +20,15 @@ Checker: TypeAlias = Callable[[Mapping[str, Any]], list[str]]
 """From an object (plain dicts, lists and scalars) to its violations, `PATH: MESSAGE` each; empty when it conforms."""
 
 
-def checker(*, kubernetes: str, kueue: str | None = None) -> Checker:
-    """The checker for a Kubernetes minor ("1.36") and a Kueue minor ("0.19"; None for a cluster without Kueue).
+def checker(*, kubernetes: str, kueue: str = "", volcano: str = "") -> Checker:
+    """The checker for a Kubernetes minor ("1.36") and the minor of Kueue ("0.19") or Volcano ("1.15"); "" without it.
 
     A schema is compiled when its kind is first met. A kind without a schema is a violation, and so is every kind of a
     version that has no schemas. A value that JSON does not have (a date, a set) is a violation, not an exception.
     """
-    files = _schema_files(kubernetes, kueue)
-    versions = f"Kubernetes {kubernetes}" + (f" and Kueue {kueue}" if kueue else "")
+    files = _schema_files(kubernetes, kueue, volcano)
+    schedulers = [f"{name} {minor}" for name, minor in (("Kueue", kueue), ("Volcano", volcano)) if minor]
+    versions = " and ".join([f"Kubernetes {kubernetes}", *schedulers])
 
     @cache
     def validator(api_version: str, kind: str) -> Draft202012Validator | None:
@@ -55,15 +56,16 @@ def schema_name(api_version: str, kind: str) -> str:
     return "-".join([kind.lower(), group.partition(".")[0].lower(), *([version.lower()] if slash else [])]) + ".json"
 
 
-def schema_folders(kubernetes: str, kueue: str | None) -> tuple[Path, ...]:
+def schema_folders(kubernetes: str, kueue: str, volcano: str) -> tuple[Path, ...]:
     """The folders of `schemas/` that hold for these versions; those of an unknown version do not exist."""
     root = data_path("schemas")
-    return (root / "kubernetes" / kubernetes, root / "kustomize", *([root / "kueue" / kueue] if kueue else []))
+    schedulers = [root / name / minor for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
+    return (root / "kubernetes" / kubernetes, root / "kustomize", *schedulers)
 
 
-def _schema_files(kubernetes: str, kueue: str | None) -> dict[str, Path]:
+def _schema_files(kubernetes: str, kueue: str, volcano: str) -> dict[str, Path]:
     # An index of what exists, so that a kind named by a user never becomes a path.
-    return {file.name: file for folder in schema_folders(kubernetes, kueue) for file in folder.glob("*.json")}
+    return {file.name: file for folder in schema_folders(kubernetes, kueue, volcano) for file in folder.glob("*.json")}
 
 
 def _compile(file: Path) -> Draft202012Validator:

@@ -84,13 +84,12 @@ def _counted(diagnostic: Diagnostic, count: int) -> Diagnostic:
 def _cluster(
     org: Org, plan: ClusterPlan, items: Iterable[Manifest | Page], ready: Compiled, findings: _Findings
 ) -> tuple[Manifest, ...]:
+    folders = schema_folders(plan.kubernetes, plan.kueue, plan.volcano)
     scope = Scope(
         namespaces={namespace.name: namespace.title for namespace in plan.namespaces},
-        built_in=frozenset(
-            file.name for folder in schema_folders(plan.kubernetes, plan.kueue) for file in folder.glob("*.json")
-        ),
+        built_in=frozenset(file.name for folder in folders for file in folder.glob("*.json")),
         own=ready.schemas,
-        check=checker(kubernetes=plan.kubernetes, kueue=plan.kueue),
+        check=checker(kubernetes=plan.kubernetes, kueue=plan.kueue, volcano=plan.volcano),
     )
     taken: _Taken = {
         identity(obj): f"{plan.name}/{item.path}"

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tenancy import check, load, model
+from tenancy import backend, check, load, model
 from tenancy.diagnostics import Rule
-from tenancy.pipeline import Examined, examine
+from tenancy.pipeline import Examined, Options, examine
 from tenancy.report import Report
 from tenancy.report.text import text
 
 CASES = Path(__file__).parent
 TODAY = date(2026, 6, 15)
-RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES)}
-NAMES = ("Kueue", "Kubernetes")
+RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES, *backend.LOSSES)}
+NAMES = ("Kueue", "Kubernetes", "Volcano")
 """With which a message may begin."""
 NOT_FROM_A_FILE = frozenset({"file-unreadable", "org-ambiguous", "org-missing", "yaml-size"})
 """Rules about the file system, whose cases are in tests/load."""
@@ -27,7 +27,7 @@ NOT_FROM_A_FILE = frozenset({"file-unreadable", "org-ambiguous", "org-missing", 
 def _examine(code: str, kind: str) -> Examined:
     folder = CASES / code
     path = folder / f"{kind}.yaml"
-    return examine(Path(os.path.relpath(path if path.exists() else folder / kind)), TODAY)
+    return examine(Path(os.path.relpath(path if path.exists() else folder / kind)), Options(today=TODAY))
 
 
 @pytest.mark.parametrize("code", sorted(RULES.keys() - NOT_FROM_A_FILE))
@@ -67,5 +67,5 @@ def test_every_folder_belongs_to_a_rule() -> None:
 
 def test_codes_are_unique() -> None:
     """A code names one rule in the whole program."""
-    every: tuple[Rule, ...] = (*load.RULES, *model.RULES, *check.RULES)
+    every: tuple[Rule, ...] = (*load.RULES, *model.RULES, *check.RULES, *backend.LOSSES)
     assert len({rule.code for rule in every}) == len(every)
