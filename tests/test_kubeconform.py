@@ -9,22 +9,30 @@ from pathlib import Path
 
 import pytest
 
+from tenancy.pipeline import Options, examine
+from tenancy.plan import plan
+
 ROOT = Path(__file__).parent.parent
-CASES = sorted((ROOT / "tests" / "cases").glob("*/expected/kueue/*"))
-FOLDERS = {
-    ROOT / "out" / "train-eu": ("1.36", "0.19"),
-    **{path: ("1.36", "0.19") for path in CASES if path.is_dir()},
-    ROOT / "tests/cases/three-levels/expected/kueue/train": ("1.35", "0.17"),
-    ROOT / "tests/cases/two-clusters/expected/kueue/train": ("1.35", "0.18"),
-}
+FOLDERS = sorted([*(ROOT / "out").glob("*/"), *(ROOT / "tests" / "cases").glob("*/expected/*/*/")])
+
+
+def versions(folder: Path) -> list[str]:
+    """The options of tools/kubeconform.py for the output of one cluster, from the organization that it is made of."""
+    example = folder.parent == ROOT / "out"
+    org, scheduler = (ROOT / "org", "") if example else (folder.parents[2] / "org", folder.parent.name)
+    found = examine(org, Options(scheduler=scheduler)).org
+    assert found is not None
+    [cluster] = [each for each in plan(found) if each.name == folder.name]
+    said = {"--kueue": cluster.kueue, "--volcano": cluster.volcano}
+    schedulers = [part for option, minor in said.items() if minor for part in (option, minor)]
+    return ["--kubernetes", cluster.kubernetes, *(schedulers or ["--native"])]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_kubeconform_accepts_every_object(folder: Path) -> None:
     """-strict: 0 invalid, 0 errors, 0 skipped, and something was looked at."""
-    kubernetes, kueue = FOLDERS[folder]
-    command = [sys.executable, "tools/kubeconform.py", str(folder), "--kubernetes", kubernetes, "--kueue", kueue]
+    command = [sys.executable, "tools/kubeconform.py", str(folder), *versions(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     summary = re.search(r"Valid: (\d+), Invalid: (\d+), Errors: (\d+), Skipped: (\d+)", done.stdout + done.stderr)
     assert summary is not None, done.stdout + done.stderr

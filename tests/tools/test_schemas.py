@@ -15,13 +15,14 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from tenancy.model.versions import KUEUE, VOLCANO
 from tools import enumerations, openapi, schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "schemas"
 SAMPLES = ROOT / "tests" / "render" / "samples"
 VERSIONS = json.loads((SCHEMAS / "versions.json").read_text(encoding="utf-8"))
-FILES = sorted(file for folder in ("kubernetes", "kueue", "kustomize") for file in (SCHEMAS / folder).rglob("*.json"))
+FILES = sorted(file for folder in (*VERSIONS, "kustomize") for file in (SCHEMAS / folder).rglob("*.json"))
 IDS = [file.relative_to(SCHEMAS).as_posix() for file in FILES]
 KUBECONFORM = ROOT / ".cache" / "bin" / "kubeconform"
 needs_kubeconform = pytest.mark.skipif(
@@ -78,6 +79,15 @@ def test_a_schema_is_for_one_kind(file: Path) -> None:
     assert file.name == schemas.file_name(schemas.Kind(group, version, kind))
     assert {"apiVersion", "kind"} <= set(schema["required"])
     assert "status" not in schema["properties"]
+
+
+def test_every_version_of_the_model_has_schemas() -> None:
+    """The minors that an organization may name are those of versions.json, each on Kubernetes minors that are there."""
+    assert KUEUE.keys() == VERSIONS["kueue"].keys()
+    assert VOLCANO.keys() == VERSIONS["volcano"].keys()
+    assert {minor for fitting in (*KUEUE.values(), *VOLCANO.values()) for minor in fitting} == set(
+        VERSIONS["kubernetes"]
+    )
 
 
 def test_schemas_stay_small() -> None:
@@ -137,7 +147,7 @@ def custom_resource_definition(plural: str, kind: schemas.Kind) -> dict[str, Any
         "spec": {
             "group": kind.group,
             "names": {"kind": kind.kind, "plural": plural},
-            "versions": [{"name": "v1beta1"}, {"name": kind.version, "schema": {"openAPIV3Schema": schema}}],
+            "versions": [{"name": "v0"}, {"name": kind.version, "schema": {"openAPIV3Schema": schema}}],
         },
     }
 
@@ -202,28 +212,32 @@ def test_enumerations_come_from_the_source_of_the_release() -> None:
     assert served["example.v1.Sample"] == schema
 
 
-def test_what_a_server_adds_to_a_crd_changes_no_document() -> None:
+@pytest.mark.parametrize("component", schemas.COMPONENTS)
+def test_what_a_server_adds_to_a_crd_changes_no_document(component: str) -> None:
     """CRDs as a server lists them, among others and with what it adds, give the documents of the published ones."""
-    published = [custom_resource_definition(plural, kind) for plural, kind in schemas.KUEUE_KINDS.items()]
+    kinds = schemas.COMPONENTS[component].kinds
+    published = [custom_resource_definition(plural, kind) for plural, kind in kinds.items()]
     live = [custom_resource_definition("others", schemas.Kind("example.org", "v1", "Other"))]
     for crd in published:
         metadata = {**crd["metadata"], "uid": "1", "generation": 1}
         spec = {**crd["spec"], "conversion": {"strategy": "None"}}
         live.append({"metadata": metadata, "spec": spec, "status": {"storedVersions": ["v1beta2"]}})
-    documents = schemas.kueue_documents("0.19", live, definitions())
-    assert documents == schemas.kueue_documents("0.19", published, definitions())
-    assert set(documents) == {f"kueue/0.19/{schemas.file_name(kind)}" for kind in schemas.KUEUE_KINDS.values()}
-    document = documents["kueue/0.19/cohort-kueue-v1beta2.json"]
-    assert document["properties"]["mode"] == {"type": "string", "enum": ["Fast", "Slow"]}
-    assert document["$defs"][openapi.OBJECT_META]["required"] == ["name"]
+    documents = schemas.custom_documents(component, "0.19", live, definitions())
+    assert documents == schemas.custom_documents(component, "0.19", published, definitions())
+    assert set(documents) == {f"{component}/0.19/{schemas.file_name(kind)}" for kind in kinds.values()}
+    for document in documents.values():
+        assert document["properties"]["mode"] == {"type": "string", "enum": ["Fast", "Slow"]}
+        assert document["$defs"][openapi.OBJECT_META]["required"] == ["name"]
 
 
 def test_a_missing_kind_stops_the_generator() -> None:
-    """A kind that upstream does not have is an error that names it, for Kubernetes and for Kueue."""
+    """A kind that upstream does not have is an error that names it, for Kubernetes and for what a scheduler brings."""
     with pytest.raises(openapi.UpstreamError, match="LimitRange"):
         schemas.kubernetes_documents("1.36", definitions(schemas.KUBERNETES_KINDS[0]))
     with pytest.raises(openapi.UpstreamError, match="admissionchecks"):
-        schemas.kueue_documents("0.19", [], definitions())
+        schemas.custom_documents("kueue", "0.19", [], definitions())
+    with pytest.raises(openapi.UpstreamError, match="hypernodes"):
+        schemas.custom_documents("volcano", "1.15", [], definitions())
 
 
 def test_stale_files_are_found(tmp_path: Path) -> None:
@@ -253,24 +267,56 @@ def test_schemas_are_up_to_date() -> None:
     assert run.returncode == 0, run.stderr
 
 
-def run_kubeconform(folder: Path, kubernetes: str, kueue: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "tools/kubeconform.py", str(folder), "--kubernetes", kubernetes, "--kueue", kueue]
+def run_kubeconform(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "tools/kubeconform.py", str(folder), *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def samples(name: str) -> list[dict[str, Any]]:
+    """The objects of a sample file."""
+    return list(yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8")))
 
 
 @pytest.mark.slow
 @needs_kubeconform
-@pytest.mark.parametrize(("kubernetes", "kueue"), [*zip(VERSIONS["kubernetes"], VERSIONS["kueue"], strict=True)])
-def test_the_real_kubeconform_agrees(tmp_path: Path, kubernetes: str, kueue: str) -> None:
+@pytest.mark.parametrize(
+    ("kubernetes", "scheduler", "minor"),
+    [
+        (fitting[-1], scheduler, minor)
+        for scheduler, table in (("kueue", KUEUE), ("volcano", VOLCANO))
+        for minor, fitting in table.items()
+    ],
+)
+def test_the_real_kubeconform_agrees(tmp_path: Path, kubernetes: str, scheduler: str, minor: str) -> None:
     """kubeconform accepts every sample and no sample with an unknown field, and passes over chart values."""
-    names = ["kubernetes.yaml", "kueue.yaml", *(["kubernetes-1.36.yaml"] if kubernetes == "1.36" else [])]
-    objects = [obj for name in names for obj in yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8"))]
+    names = ["kubernetes.yaml", f"{scheduler}.yaml", *(["kubernetes-1.36.yaml"] if kubernetes == "1.36" else [])]
+    objects = [obj for name in names for obj in samples(name)]
     for folder, extra in (("good", {}), ("bad", {"wrong": 1})):
         (tmp_path / folder).mkdir()
         text = yaml.safe_dump_all([obj | extra for obj in objects])
         (tmp_path / folder / "objects.yaml").write_text(text, encoding="utf-8")
-    (tmp_path / "good" / "kueue-values.yaml").write_text("enablePrometheus: true\n", encoding="utf-8")
-    good, bad = (run_kubeconform(tmp_path / folder, kubernetes, kueue) for folder in ("good", "bad"))
+    (tmp_path / "good" / f"{scheduler}-values.yaml").write_text("enablePrometheus: true\n", encoding="utf-8")
+    (tmp_path / "good" / "volcano-scheduler.conf").write_text("actions: allocate\n", encoding="utf-8")
+    options = ("--kubernetes", kubernetes, f"--{scheduler}", minor)
+    good, bad = (run_kubeconform(tmp_path / folder, *options) for folder in ("good", "bad"))
     assert (good.returncode, bad.returncode) == (0, 1)
     assert f"Valid: {len(objects)}, Invalid: 0, Errors: 0, Skipped: 0" in good.stdout
     assert f"Valid: 0, Invalid: {len(objects)}, Errors: 0, Skipped: 0" in bad.stdout
+
+
+@pytest.mark.slow
+@needs_kubeconform
+@pytest.mark.parametrize(
+    ("option", "schedulers"),
+    [("--kueue=0.19", {"kueue"}), ("--volcano=1.15", {"volcano"}), ("--native", set()), ("", {"kueue", "volcano"})],
+)
+def test_kubeconform_knows_the_kinds_of_one_scheduler(tmp_path: Path, option: str, schedulers: set[str]) -> None:
+    """The kinds of a scheduler that the cluster does not have are errors; where none is named, both may be there."""
+    counts = {}
+    for scheduler in ("kueue", "volcano"):
+        objects = samples(f"{scheduler}.yaml")
+        counts[scheduler] = len(objects)
+        (tmp_path / f"{scheduler}.yaml").write_text(yaml.safe_dump_all(objects), encoding="utf-8")
+    run = run_kubeconform(tmp_path, *filter(None, [option]))
+    valid = sum(count for scheduler, count in counts.items() if scheduler in schedulers)
+    assert f"Valid: {valid}, Invalid: 0, Errors: {sum(counts.values()) - valid}, Skipped: 0" in run.stdout
