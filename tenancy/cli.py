@@ -10,12 +10,13 @@ from datetime import date
 from pathlib import Path
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from tenancy import __version__
 from tenancy.commands.status import Status
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab")
+SCHEDULERS = ("kueue", "volcano", "native")
 
 _EPILOG = """
 Exit status: 0 clean; 1 findings, or differences under `compile --check` and `diff --exit-code`; 2 usage; 3 could not
@@ -54,6 +55,30 @@ class Layout(click.ParamType[dict[str, int]]):
         return layout
 
 
+class LossCode(click.ParamType[str]):
+    """The code of a loss that some scheduler has."""
+
+    name = "code"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The code, or a usage error that names the nearest."""
+        from tenancy.backend import LOSSES
+        from tenancy.check.wording import nearest
+
+        known = [loss.code for loss in LOSSES]
+        if value not in known:
+            hint = nearest(str(value), known).strip() or "`tenancy parity` shows those of your organization"
+            self.fail(f"{value!r} is no loss of any scheduler; {hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The codes that begin so."""
+        from tenancy.backend import LOSSES
+
+        del ctx, param
+        return [CompletionItem(loss.code) for loss in LOSSES if loss.code.startswith(incomplete)]
+
+
 def _models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The keys of the catalogue that begin so, for completion."""
     del ctx, param
@@ -72,6 +97,15 @@ _FORMAT = click.option(
 _STRICT = click.option("--strict", is_flag=True, help="Count warnings as errors.")
 _TODAY = click.option(
     "--today", type=Day(), default=date.today, help="The day that `expires` dates are compared with (default: today)."
+)
+_TO = click.option("--to", type=click.Choice(SCHEDULERS), help="Another scheduler for every cluster, to try it.")
+_ALLOW = click.option(
+    "--allow-loss",
+    "allowed",
+    type=LossCode(),
+    multiple=True,
+    metavar="CODE",
+    help="Accept what the scheduler does not keep, by the code of the finding; may be repeated.",
 )
 
 
@@ -111,14 +145,18 @@ def main() -> None:
 @_FORMAT
 @_STRICT
 @_TODAY
-def validate(org: Path | None, format_: str, strict: bool, today: date) -> int:
+@_TO
+@_ALLOW
+def validate(
+    org: Path | None, format_: str, strict: bool, today: date, to: str | None, allowed: tuple[str, ...]
+) -> int:
     """Check the organization and write nothing.
 
     ORG is the folder that holds org.yaml; by default the nearest org/, here or above.
     """
     from tenancy.commands import validate as command
 
-    return command.validate(org, format_=format_, strict=strict, today=today)
+    return command.validate(org, format_=format_, strict=strict, today=today, scheduler=to or "", accepted=allowed)
 
 
 @main.command(name="compile", epilog="Example: tenancy compile org -o out --check")
@@ -130,13 +168,25 @@ def validate(org: Path | None, format_: str, strict: bool, today: date) -> int:
 )
 @_FORMAT
 @_STRICT
-def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, format_: str, strict: bool) -> int:
+@_TO
+@_ALLOW
+def compile_(
+    org: Path | None,
+    out: Path | None,
+    check: bool,
+    cache: bool,
+    format_: str,
+    strict: bool,
+    to: str | None,
+    allowed: tuple[str, ...],
+) -> int:
     """Check the organization and write the objects of every cluster.
 
     ORG is the folder that holds org.yaml; by default the nearest org/, here or above. Only files that
-    out/tenancy.lock lists are ever replaced or removed; a file edited by hand is an error.
+    out/tenancy.lock lists are ever replaced or removed; a file edited by hand is an error. With --to, write
+    elsewhere than to the output that is committed.
     """
-    if cache:
+    if cache and not to and not allowed:  # what is remembered was compiled as it is written
         from tenancy.commands import unchanged
 
         if (settled := unchanged.unchanged(org, out)) is not None:
@@ -144,7 +194,7 @@ def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, forma
             return Status.CLEAN
     from tenancy.commands import compile as command
 
-    return command.compile_(org, out, check=check, format_=format_, strict=strict)
+    return command.compile_(org, out, check=check, format_=format_, strict=strict, scheduler=to or "", accepted=allowed)
 
 
 @main.command(short_help="Show what `compile` would change.", epilog="Example: tenancy diff org --exit-code")
@@ -155,8 +205,16 @@ def compile_(org: Path | None, out: Path | None, check: bool, cache: bool, forma
 @click.option("--objects/--no-objects", default=True, show_default=True, help="Whether to list the objects, too.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where anything differs.")
 @_TODAY
+@_ALLOW
 def diff(
-    org: Path | None, out: Path | None, against: str, format_: str, objects: bool, exit_code: bool, today: date
+    org: Path | None,
+    out: Path | None,
+    against: str,
+    format_: str,
+    objects: bool,
+    exit_code: bool,
+    today: date,
+    allowed: tuple[str, ...],
 ) -> int:
     """Show what `compile` would change: in promises, namespaces, access and cost, then in objects.
 
@@ -165,7 +223,7 @@ def diff(
     from tenancy.commands import diff as command
 
     del against, format_  # one choice each so far
-    return command.diff(org, out, objects=objects, exit_code=exit_code, today=today)
+    return command.diff(org, out, objects=objects, exit_code=exit_code, today=today, accepted=allowed)
 
 
 @main.command(
@@ -202,6 +260,27 @@ def explain(
 
     job = command.Job(gpus=gpus, pods=pods, flavor=flavor, profile=profile, cpu=cpu, memory=memory)
     return command.explain(unit, org, job, format_=format_)
+
+
+@main.command(
+    short_help="Show what a scheduler makes of every promise.",
+    epilog="Example: tenancy parity org --to volcano --losses",
+)
+@_ORG
+@click.option(
+    "--to", type=click.Choice(SCHEDULERS), help="The scheduler to look at (default: the one that is written)."
+)
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="How it is shown.")
+@click.option("--losses", is_flag=True, help="Only what is not kept as it is said.")
+def parity(org: Path | None, to: str | None, format_: str, losses: bool) -> int:
+    """Show what becomes of every promise: kept, kept differently, or lost, with the code to accept it by.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. Losses are no findings here, so
+    that the status is 0 once all is shown.
+    """
+    from tenancy.commands import parity as command
+
+    return command.parity(org, scheduler=to or "", format_=format_, losses=losses)
 
 
 @main.command(

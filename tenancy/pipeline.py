@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from tenancy.backend import BACKENDS, PARITIES
-from tenancy.backend.losses import losses
+from tenancy.backend import BACKENDS, LOSSES, PARITIES
+from tenancy.backend.losses import losses, not_there, unknown
 from tenancy.backend.manifest import Manifest, Page
-from tenancy.backend.parity import Promise
+from tenancy.backend.parity import Promise, lost
+from tenancy.backend.parity import parity as promises
 from tenancy.check import check
 from tenancy.check.finding import placed
 from tenancy.diagnostics import Diagnostic, KeyPath, Severity, has_errors, in_file_order
@@ -34,6 +35,9 @@ Custom: TypeAlias = Mapping[str, tuple[Manifest, ...]]
 """What users' templates make, by cluster."""
 
 
+_CODES: Final = frozenset(loss.code for loss in LOSSES)
+
+
 @dataclass(frozen=True, slots=True)
 class Examined:
     """An organization with all that was found. `org` is None where there was too little of it to check."""
@@ -45,6 +49,8 @@ class Examined:
     silenced: int = 0
     custom: Custom = field(default_factory=dict)
     """For `generate`; empty where the organization has errors."""
+    plans: tuple[ClusterPlan, ...] = ()
+    """For `generate`, where they were made already; empty where nothing needed them."""
 
     @property
     def sound(self) -> bool:
@@ -74,30 +80,33 @@ def examine(path: Path, options: Options = Options()) -> Examined:
         return _examined(None, loaded.sources, [*diagnostics, *_customized(None, extensions)[1]])
     parsed, shapes = parse(loaded.tree, loaded.sources, _unread(diagnostics))
     diagnostics = [*diagnostics, *shapes]
-    org = None
+    org: Org | None = None
+    plans: tuple[ClusterPlan, ...] = ()
     if parsed.organization is not None:
         org = organize(_scheduled(parsed.organization, options.scheduler), parsed.left_out)
         promise(org)
         diagnostics += check(org, loaded.sources, options.today)
-        if not has_errors(diagnostics):
-            diagnostics += _losses(org, loaded.sources, options.accepted)
-    custom, found = _customized(None if has_errors(diagnostics) else org, extensions)
-    return _examined(org, loaded.sources, [*diagnostics, *found], custom)
+        diagnostics += [placed(finding, loaded.sources) for finding in unknown(org, _CODES)]
+        if not has_errors(diagnostics) and _loses(org):
+            plans = plan(org)
+            diagnostics += _losses(org, plans, loaded.sources, options)
+    custom, found = _customized(None if has_errors(diagnostics) else org, extensions, plans)
+    return _examined(org, loaded.sources, [*diagnostics, *found], custom, plans)
 
 
 def parity(org: Org) -> Iterator[Promise]:
     """What becomes of every promise of an organization without errors, cluster by cluster."""
     for cluster in plan(org):
-        yield from PARITIES[cluster.cluster.scheduler](org, cluster)
+        yield from promises(org, cluster, PARITIES[cluster.cluster.scheduler])
 
 
-def generate(org: Org, custom: Custom) -> dict[str, str]:
-    """The text of every file of out/ by its path: plan, backend and render of each cluster, with `Examined.custom`.
+def generate(org: Org, custom: Custom, plans: tuple[ClusterPlan, ...] = ()) -> dict[str, str]:
+    """The text of every file of out/ by its path: plan, backend and render of each cluster, with what `Examined` has.
 
     Raises `tenancy.backend.manifest.Nonconforming` where an object does not fit its schema.
     """
     files: dict[str, str] = {}
-    for cluster in plan(org):
+    for cluster in plans or plan(org):
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue, volcano=cluster.volcano)
         added = custom.get(cluster.name, ())
         files |= render(cluster.name, _items(cluster), check_object, added)
@@ -114,19 +123,31 @@ def _scheduled(document: Organization, scheduler: str) -> Organization:
     return document.model_copy(update={"clusters": clusters})
 
 
-def _losses(org: Org, sources: Sources, accepted: Collection[str]) -> Iterator[Diagnostic]:
-    """What schedulers other than the reference do not keep."""
-    for cluster in plan(org) if any(each.scheduler != "kueue" for each in org.document.clusters.values()) else ():
-        promises = PARITIES[cluster.cluster.scheduler](org, cluster)
-        for finding in losses(promises, {*cluster.cluster.accept, *accepted}):
-            yield placed(finding, sources)
+def _loses(org: Org) -> bool:
+    """Whether a cluster may lose anything, or accepts that it does. The reference keeps all."""
+    return any(cluster.scheduler != "kueue" or cluster.accept for cluster in org.document.clusters.values())
+
+
+def _losses(org: Org, plans: tuple[ClusterPlan, ...], sources: Sources, options: Options) -> Iterator[Diagnostic]:
+    """What schedulers do not keep, and what is accepted without need.
+
+    What a cluster accepts is about the scheduler that is written: it says nothing while another one is tried.
+    """
+    for cluster in plans:
+        found = lost(org, cluster, PARITIES[cluster.cluster.scheduler])
+        yield from (placed(finding, sources) for finding in losses(org, cluster, found, options.accepted))
+        if not options.scheduler:
+            codes = {loss.code for loss in found}
+            yield from (placed(finding, sources) for finding in not_there(cluster, codes, _CODES))
 
 
 def _items(cluster: ClusterPlan) -> Iterator[Manifest | Page]:
     return BACKENDS[cluster.cluster.scheduler](cluster)
 
 
-def _customized(org: Org | None, extensions: Extensions) -> tuple[Custom, list[Diagnostic]]:
+def _customized(
+    org: Org | None, extensions: Extensions, plans: tuple[ClusterPlan, ...] = ()
+) -> tuple[Custom, list[Diagnostic]]:
     """What the users' templates make of a sound organization; without one, they are only parsed."""
     diagnostics = list(extensions.diagnostics)
     if not extensions.templates and not extensions.schemas:
@@ -139,7 +160,7 @@ def _customized(org: Org | None, extensions: Extensions) -> tuple[Custom, list[D
     diagnostics += problems
     if org is None or not ready.templates:
         return {}, diagnostics
-    custom, problems = customize(org, ((cluster, _items(cluster)) for cluster in plan(org)), ready)
+    custom, problems = customize(org, ((cluster, _items(cluster)) for cluster in plans or plan(org)), ready)
     diagnostics += problems
     return {} if has_errors(diagnostics) else custom, diagnostics
 
@@ -151,10 +172,14 @@ def _unread(diagnostics: list[Diagnostic]) -> frozenset[KeyPath]:
 
 
 def _examined(
-    org: Org | None, sources: Sources, diagnostics: list[Diagnostic], custom: Custom | None = None
+    org: Org | None,
+    sources: Sources,
+    diagnostics: list[Diagnostic],
+    custom: Custom | None = None,
+    plans: tuple[ClusterPlan, ...] = (),
 ) -> Examined:
     shown = [diagnostic for diagnostic in diagnostics if not _silenced(diagnostic, sources)]
-    return Examined(org, sources, tuple(in_file_order(shown)), len(diagnostics) - len(shown), custom or {})
+    return Examined(org, sources, tuple(in_file_order(shown)), len(diagnostics) - len(shown), custom or {}, plans)
 
 
 def _silenced(diagnostic: Diagnostic, sources: Sources) -> bool:

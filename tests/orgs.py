@@ -18,3 +18,9 @@ def organized(tree: dict[str, Any]) -> Org:
     org = organize(parsed.organization, parsed.left_out)
     promise(org)
     return org
+
+
+def scheduled(tree: dict[str, Any], scheduler: str) -> dict[str, Any]:
+    """The tree with this scheduler in every cluster."""
+    clusters = {name: {**cluster, "scheduler": scheduler} for name, cluster in tree["clusters"].items()}
+    return {**tree, "clusters": clusters}

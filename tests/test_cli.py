@@ -172,3 +172,74 @@ def test_schema_prints_what_is_committed(tmp_path: Path) -> None:
     for name in ("organization", "departments"):
         printed = _tenancy("schema", name, cwd=tmp_path).stdout
         assert printed == (ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
+
+
+def _with_gang(project: Path) -> None:
+    """Let the organization promise what Volcano and Kubernetes alone lose."""
+    path = project / "org" / "org.yaml"
+    text = path.read_text().replace("dev: {}", "dev: {budget: {l4: 8}}")
+    path.write_text(text + "policy: {borrowing: none, gang: {startTimeout: 10m}}\n")
+
+
+def test_parity_shows_what_is_lost_and_is_status_0(project: Path) -> None:
+    """Under the scheduler that is written, or another; as text or as data, all of it or only the losses."""
+    _with_gang(project)
+    written = _tenancy("parity", cwd=project)
+    assert (written.returncode, written.stderr) == (0, "")
+    assert written.stdout.startswith("only (kueue): ")
+    assert ", 0 lost" in written.stdout
+    tried = _tenancy("parity", "--to", "volcano", "--losses", cwd=project)
+    assert (tried.returncode, tried.stderr) == (0, "")
+    assert "accept: [gang-not-timed]" in tried.stdout
+    every, losses = (
+        json.loads(_tenancy("parity", "--to", "native", "--format", "json", *more, cwd=project).stdout)
+        for more in ((), ("--losses",))
+    )
+    assert {each["fate"] for each in every} == {"kept", "differently", "lost"}
+    assert losses == [each for each in every if each["fate"] != "kept"]
+
+
+def test_parity_of_a_broken_organization_is_status_1(project: Path) -> None:
+    """Its errors are shown instead, also those that only the other scheduler has a reason for."""
+    path = project / "org" / "org.yaml"
+    path.write_text(path.read_text().replace("l4: 8", "l4: 9"))
+    done = _tenancy("parity", "--to", "volcano", cwd=project)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error[" in done.stderr
+
+
+def test_losses_are_errors_until_they_are_allowed(project: Path) -> None:
+    """validate tries another scheduler; --allow-loss accepts for this run; a misspelt code is a usage error."""
+    _with_gang(project)
+    assert _tenancy("validate", cwd=project).returncode == 0
+    refused = _tenancy("validate", "--to", "volcano", cwd=project)
+    assert refused.returncode == 1
+    assert "error[gang-not-timed]" in refused.stdout
+    assert _tenancy("validate", "--to", "volcano", "--allow-loss", "gang-not-timed", cwd=project).returncode == 0
+    misspelt = _tenancy("validate", "--to", "volcano", "--allow-loss", "gang-not-time", cwd=project)
+    assert misspelt.returncode == 2
+    assert "did you mean `gang-not-timed`?" in misspelt.stderr
+
+
+def test_what_is_allowed_for_once_is_not_remembered(project: Path) -> None:
+    """The next compilation and the next diff without it refuse again, though the output is up to date."""
+    _with_gang(project)
+    path = project / "org" / "org.yaml"
+    path.write_text(path.read_text().replace("only: {", "only: {scheduler: volcano, ", 1))
+    assert "scheduler: volcano" in path.read_text()
+    allowed = ("--allow-loss", "gang-not-timed")
+    assert _tenancy("compile", *allowed, cwd=project).returncode == 0
+    assert _tenancy("compile", "--check", *allowed, cwd=project).returncode == 0
+    assert _tenancy("diff", "--exit-code", *allowed, cwd=project).returncode == 0
+    assert _tenancy("compile", cwd=project).returncode == 1
+    assert _tenancy("diff", cwd=project).returncode == 1
+
+
+def test_another_scheduler_is_tried_elsewhere(project: Path) -> None:
+    """compile --to writes what it would be, whatever is remembered of what is written; and nothing of it is."""
+    assert _tenancy("compile", cwd=project).returncode == 0
+    assert "up to date" in _tenancy("compile", cwd=project).stderr
+    assert "stale" in _tenancy("compile", "--check", "--to", "volcano", cwd=project).stderr
+    assert _tenancy("compile", "--to", "volcano", "-o", "tried", cwd=project).returncode == 0
+    assert (project / "tried" / "only" / "queues" / "default.yaml").is_file()
+    assert _tenancy("compile", "-o", "tried", "--check", cwd=project).returncode == 1

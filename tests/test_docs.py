@@ -16,7 +16,15 @@ from tenancy.pipeline import examine
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("schemas/*.md")])
 NAMED = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES]
-PLACEHOLDERS = {"ORG": "org", "MODEL": "A30", "LAYOUT": "1g.6gb=4", "NAME": "organization", "SHELL": "bash"}
+PLACEHOLDERS = {
+    "ORG": "org",
+    "MODEL": "A30",
+    "LAYOUT": "1g.6gb=4",
+    "NAME": "organization",
+    "SHELL": "bash",
+    "SCHEDULER": "volcano",
+    "CODE": "no-gangs",
+}
 """What stands for each word in capitals when a command line is parsed."""
 
 

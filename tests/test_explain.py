@@ -118,3 +118,72 @@ def test_lenders_lie_where_limits_lead(capsys: pytest.CaptureFixture[str]) -> No
     _, out, _ = explained(capsys, "product/ads/ranking", ORG, "--flavor", "h100", "--format", "json")
     (gpus,) = json.loads(out)["clusters"][0]["loans"]
     assert (gpus["pools"], gpus["lenders"]) == ([], [])
+
+
+@pytest.fixture
+def scheduled(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """The example organization with another scheduler, whose losses nobody has accepted."""
+    shutil.copytree(ROOT / "org", tmp_path / "org")
+    path = tmp_path / "org" / "org.yaml"
+    text = path.read_text(encoding="utf-8").replace("scheduler: kueue", f"scheduler: {request.param}")
+    path.write_text(text.replace(', kueue: "0.19"', ""), encoding="utf-8")
+    return str(tmp_path / "org")
+
+
+@pytest.mark.parametrize("scheduled", ["native"], indirect=True)
+def test_without_a_scheduler_the_quota_is_all_there_is(capsys: pytest.CaptureFixture[str], scheduled: str) -> None:
+    """Nothing beyond it is reachable, no loan is told, and each namespace has a part of its own."""
+    status, out, err = explained(capsys, "research/vision", scheduled, "--flavor", "h100", "--format", "json")
+    assert status == 0
+    assert "error" not in err
+    (cluster,) = json.loads(out)["clusters"]
+    gpus = next(each for each in cluster["promises"] if each["resource"] == "nvidia.com/gpu")
+    assert (gpus["quota"], gpus["limit"], gpus["reachable"]) == ("24", "40", "24")
+    assert (cluster["scheduler"], cluster["loans"], cluster["queues"], cluster["sharing"]) == (
+        "native",
+        [],
+        [],
+        "first-come",
+    )
+    assert {name: part["nvidia.com/gpu"] for name, part in cluster["parts"].items()} == {
+        "research-vision-demo": "12",
+        "research-vision-train": "12",
+    }
+
+
+@pytest.mark.parametrize("scheduled", ["native"], indirect=True)
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "cause"),
+    [
+        (["research/vision", "--gpus", "4", "--pods", "3"], "quota", ""),
+        (["research/vision", "--gpus", "8", "--pods", "2"], "never", "part"),
+        (["research/vision/train", "--gpus", "13"], "never", "capacity"),
+        (["research/vision", "--cpu", "2", "--flavor", "h100"], "never", "taint"),
+        (["platform/ci", "--gpus", "1"], "never", "capacity"),
+    ],
+)
+def test_jobs_without_a_scheduler(
+    capsys: pytest.CaptureFixture[str], scheduled: str, arguments: list[str], outcome: str, cause: str
+) -> None:
+    """They run from the quota of their namespace, or the API server refuses them."""
+    found = job(capsys, arguments[0], scheduled, *arguments[1:])
+    assert (found["outcome"], found["cause"]) == (outcome, cause)
+
+
+@pytest.mark.parametrize("scheduled", ["volcano"], indirect=True)
+def test_volcano_has_a_queue_for_each_flavor(capsys: pytest.CaptureFixture[str], scheduled: str) -> None:
+    """They are named for the unit, and for a job the one that it must name."""
+    _, out, _ = explained(capsys, "research/vision", scheduled, "--gpus", "8", "--pods", "5")
+    queues = [f"research-vision-{flavor}" for flavor in ("a100-mig", "cpu", "h100")]
+    assert f"queues {', '.join(queues)}" in out
+    assert "it runs on h100 by borrowing" in " ".join(out.split())
+    assert "It must name the queue research-vision-h100." in out
+    assert "sharing: weighted" not in out
+
+
+@pytest.mark.parametrize("scheduled", ["volcano", "native"], indirect=True)
+def test_no_other_scheduler_speaks_as_kueue_does(capsys: pytest.CaptureFixture[str], scheduled: str) -> None:
+    """Neither of Workloads nor of topologies."""
+    _, out, _ = explained(capsys, "research/vision", scheduled, "--gpus", "24", "--flavor", "h100")
+    assert "NEVER" in out
+    assert [word for word in ("orkload", "topology", "Queue") if word in out] == []

@@ -1,4 +1,4 @@
-"""Write what is generated from the code: the schemas of the language, docs/language.md and docs/checks.md.
+"""Write what is generated from the code: the schemas of the language, docs/language.md, docs/checks.md, docs/parity.md.
 
 `--check` writes nothing and fails if a file is stale.
 """
@@ -15,13 +15,14 @@ from tenancy.diagnostics import Rule
 from tenancy.model import schema
 from tenancy.output import rules as output_rules
 from tenancy.render import rules as render_rules
+from tools import docs_parity
 
 ROOT = Path(__file__).parent.parent
 STAGES: tuple[tuple[str, str, tuple[Rule, ...]], ...] = (
     ("Reading", "What is wrong with a file, whatever it says.", load.RULES),
     ("The language", "Keys and values that the language does not have.", model.RULES),
     ("The laws", "What an organization says and a cluster could not keep.", check.RULES),
-    ("Losses", "What the chosen scheduler cannot keep; each can be accepted (docs/parity.md).", backend.LOSSES),
+    ("Losses", "What the chosen scheduler cannot keep; each can be accepted (docs/parity.md).", backend.RULES),
     ("Templates of your own", "What a template under org/templates/ may not do.", render_rules.RULES),
     ("Output", "Why a file under out/ is not written.", output_rules.RULES),
 )
@@ -32,6 +33,7 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "schemas" / f"{name}.schema.json": schema.text(name) for name in schema.DOCUMENTS}
     files[ROOT / "docs" / "language.md"] = "\n".join(_language()) + "\n"
     files[ROOT / "docs" / "checks.md"] = "\n".join(_checks()) + "\n"
+    files[ROOT / "docs" / "parity.md"] = docs_parity.page(ROOT)
     return files
 
 

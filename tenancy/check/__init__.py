@@ -22,6 +22,7 @@ from tenancy.check import (
     limits,
     names,
     namespaces,
+    native,
     network,
     objects,
     policies,
@@ -35,6 +36,7 @@ from tenancy.check import (
     taints,
     topology,
     versions,
+    volcano,
     weights,
 )
 from tenancy.check.finding import Check, placed
@@ -48,6 +50,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     *taints.CHECKS,
     *topology.CHECKS,
     *kueue.CHECKS,
+    *volcano.CHECKS,
+    *native.CHECKS,
     *access.CHECKS,
     *objects.CHECKS,
     *storage.CHECKS,
@@ -77,6 +81,8 @@ RULES: Final[tuple[Rule, ...]] = (
     *taints.RULES,
     *topology.RULES,
     *kueue.RULES,
+    *volcano.RULES,
+    *native.RULES,
     *access.RULES,
     *objects.RULES,
     *storage.RULES,

@@ -48,8 +48,8 @@ CPU_MEMORY_UNCOVERED: Final = Rule(
     "cpu-memory-uncovered",
     Severity.ERROR,
     "A budget that lacks cpu or memory",
-    "Kueue admits a job only if all that it asks for is covered: without a quota of its own for one of them the unit "
-    "could run nothing that it can count on, and with a limit of 0 nothing at all.",
+    "A job starts only if all that it asks for is covered: without a quota of its own for one of them the unit could "
+    "run nothing that it can count on. With a limit of 0 Kueue runs nothing at all, and Volcano takes it for no limit.",
 )
 
 

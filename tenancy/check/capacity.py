@@ -54,8 +54,8 @@ WHOLE_NODES_SIZES: Final = Rule(
     "whole-nodes-sizes",
     Severity.WARNING,
     "Units that reach whole nodes of two sizes with the same GPU resource",
-    "The policy lets a pod ask for the GPUs of either node, and Kueue picks the flavor: a job for the small nodes may "
-    "be admitted to the large ones and splits them.",
+    "The policy lets a pod ask for the GPUs of either node, whichever flavor it then gets: a job for the small nodes "
+    "may be admitted to the large ones and splits them.",
 )
 WHOLE_NODES_WITH_MIG: Final = Rule(
     "whole-nodes-with-mig",

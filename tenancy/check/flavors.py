@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.wording import listed
+from tenancy.check.wording import listed, under_kueue
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.gpus import CATALOGUE
@@ -19,8 +19,8 @@ FLAVORS_OVERLAP: Final = Rule(
     "flavors-overlap",
     Severity.ERROR,
     "Two flavors of the same nodes",
-    "Kueue does not notice that two flavors count one node. Of twice the same GPUs 0.17.0 admits more than there are, "
-    "and the later jobs hold quota without a pod; on 0.19.2 they wait although their quota is free (both run).",
+    "The same GPUs would be promised twice, and no scheduler notices. Kueue 0.17.0 admits more than there are, and the "
+    "later jobs hold quota without a pod; on 0.19.2 they wait although their quota is free (both run).",
 )
 LABELS_EMPTY: Final = Rule(
     "flavor-labels-empty",
@@ -78,7 +78,7 @@ NOTHING_PER_GPU: Final = Rule(
     Severity.ERROR,
     "GPUs without cpu or memory",
     "cpu and memory of a budget follow from its GPUs. Where nothing follows, no budget in GPUs covers what a job needs "
-    "beside them, and Kueue admits none.",
+    "beside them: Kueue admits none, and Volcano takes a limit of 0 cpu or memory for no limit.",
 )
 
 PRODUCT: Final = "nvidia.com/gpu.product"
@@ -106,7 +106,7 @@ def labels(org: Org) -> Iterator[Finding]:
         if not flavor.labels:
             help_ = f"leave `labels` out: the nodes are then selected by `{org.document.domain}/flavor: {name}`"
             yield Finding(LABELS_EMPTY, path, f"flavor `{name}` has empty `labels`", help_, at_key=True)
-        if len(flavor.labels) > MOST:
+        if len(flavor.labels) > MOST and under_kueue(org, org.flavors[name].cluster):
             message = f"flavor `{name}` has {len(flavor.labels)} labels"
             yield Finding(FLAVOR_LIMIT, path, message, f"keep the {MOST} that tell its nodes from others", at_key=True)
         for key, value in flavor.labels.items():

@@ -101,7 +101,7 @@ def priorities(org: Org) -> Iterator[Finding]:
             message = f"`{name}` cannot be the name of a priority"
             help_ = "write lower-case letters, digits, `-` and `.`, at most 63 characters, not starting with `system-`"
             yield Finding(PRIORITY_NAME, path, message, help_, at_key=True)
-        if name == "default":
+        if name == "default" and any(cluster.scheduler == "kueue" for cluster in org.document.clusters.values()):
             message = "priority `default` will be given to jobs that name none"
             yield Finding(PRIORITY_DEFAULT, path, message, "give it another name, such as `standard`", at_key=True)
 

@@ -26,21 +26,22 @@ RESERVED_ABOVE_QUOTA: Final = Rule(
     "reserved-above-quota",
     Severity.ERROR,
     "A reserve above the unit's quota",
-    "Kueue refuses a lendingLimit (quota less reserved) below zero, and a queue cannot keep what it does not own.",
+    "A queue cannot keep what it does not own: Kueue refuses a lendingLimit (quota less reserved) below zero, Volcano "
+    "a guarantee above what is deserved.",
 )
 QUOTA_ABOVE_LIMIT: Final = Rule(
     "quota-above-limit",
     Severity.ERROR,
     "A quota above the unit's own limit",
-    "Kueue has no limit below the quota (borrowingLimit would be negative, which its webhook refuses), so a part of "
-    "the quota could never be used.",
+    "A part of the quota could never be used. Kueue has no limit below the quota (borrowingLimit would be negative, "
+    "which its webhook refuses), and Volcano refuses a deserved above the capability.",
 )
 QUOTA_ABOVE_PARENT: Final = Rule(
     "quota-above-parent",
     Severity.ERROR,
     "Units with more quota than the unit above them",
-    "Kueue accepts it and adds the children up: the same GPUs would be promised twice, and under load somebody's "
-    "quota does not come back.",
+    "The same GPUs would be promised twice, and under load somebody's quota does not come back. Kueue accepts it and "
+    "adds the children up; Volcano refuses the queues.",
 )
 RESERVED_ABOVE_PARENT: Final = Rule(
     "reserved-above-parent",

@@ -15,8 +15,8 @@ LIMIT_ABOVE_PARENT: Final = Rule(
     "limit-above-parent",
     Severity.ERROR,
     "A limit above the parent's limit",
-    "Kueue checks every level of the tree, so the unit stops at its parent's limit; the larger number would promise "
-    "GPUs that no load can ever reach.",
+    "Schedulers check every level of the tree, so the unit stops at its parent's limit; the larger number would "
+    "promise GPUs that no load can ever reach.",
 )
 LIMIT_ABOVE_BORROWING: Final = Rule(
     "limit-above-borrowing",
@@ -28,7 +28,7 @@ LIMIT_UNREACHABLE: Final = Rule(
     "limit-unreachable",
     Severity.WARNING,
     "A limit that can never be reached",
-    "What siblings reserve is never lent, so the unit stops earlier, without a message that says why.",
+    "The unit never gets what its siblings reserve, so it stops earlier, without a message that says why.",
 )
 LIMIT_OF_NOTHING: Final = Rule(
     "limit-of-nothing",

@@ -37,8 +37,9 @@ NAME_OF_ORGANIZATION: Final = Rule(
     "name-of-organization",
     Severity.ERROR,
     "A unit with the name of the organization",
-    "Both are Cohorts: the unit would be its own parent. The queues of a cycle never admit a job, and one that is "
-    "created there ends Kueue's manager at the next change of any namespace (run on 0.17.0 and 0.19.2).",
+    "The queue of the unit would be its own parent. Kueue's queues of a cycle never admit a job, and one that is "
+    "created there ends Kueue's manager at the next change of any namespace (run on 0.17.0 and 0.19.2); Volcano's "
+    "webhook refuses the queue.",
 )
 NAME_RESERVED: Final = Rule(
     "name-reserved",

@@ -33,8 +33,8 @@ OBJECT_ZERO: Final = Rule(
     "object-zero",
     Severity.ERROR,
     "An object count that lets no job run",
-    "Every job needs a workload of Kueue, pods, and the certificate authority's ConfigMap in its pods: with none "
-    "of them allowed nothing ever starts in the namespace.",
+    "Every job needs a Workload of Kueue or a PodGroup of Volcano, pods, and the certificate authority's ConfigMap in "
+    "its pods: with none of them allowed nothing ever starts in the namespace.",
 )
 PODS_BELOW_QUEUE: Final = Rule(
     "pods-below-queue",
@@ -70,15 +70,13 @@ LEGACY: Final = (
     "services.nodeports",
 )
 """Objects that ResourceQuota counts by their bare names (Kubernetes, resource quotas)."""
-NEEDED: Final = (
-    "configmaps",
-    "count/configmaps",
-    "count/jobs.batch",
-    "count/pods",
-    "count/workloads.kueue.x-k8s.io",
-    "pods",
-)
+NEEDED: Final = ("configmaps", "count/configmaps", "count/jobs.batch", "count/pods", "pods")
 """Objects without which no plain job runs."""
+NEEDED_BY: Final = {
+    "kueue": ("count/workloads.kueue.x-k8s.io",),
+    "volcano": ("count/podgroups.scheduling.volcano.sh",),
+}
+"""What each job needs beside them, by the scheduler of a cluster."""
 _PODS = frozenset({"pods", "count/pods"})
 _COMPUTE = re.compile(r"(requests|limits)\..+|cpu|memory|storage|ephemeral-storage|hugepages-.+|.*/requests\.storage")
 _COUNT = re.compile(r"count/(?P<plural>[^.]+)(\.(?P<group>.+))?")
@@ -93,7 +91,7 @@ def objects(org: Org) -> Iterator[Finding]:
             if (fault := _key(unit, key, path)) is not None:
                 yield fault
             else:
-                yield from _count(unit, key, value, (*path, key))
+                yield from _count(org, unit, key, value, (*path, key))
 
 
 def pods(org: Org) -> Iterator[Finding]:
@@ -156,8 +154,9 @@ def _key(unit: Node, key: str, path: KeyPath) -> Finding | None:
     return Finding(OBJECT_KEY, (*path, key), message, help_, at_key=True)
 
 
-def _count(unit: Node, key: str, value: object, path: KeyPath) -> Iterator[Finding]:
-    if amount(value, key) == 0 and key in NEEDED:
+def _count(org: Org, unit: Node, key: str, value: object, path: KeyPath) -> Iterator[Finding]:
+    schedulers = {org.document.clusters[name].scheduler for name in unit.clusters if name in org.document.clusters}
+    if amount(value, key) == 0 and any(key in (*NEEDED, *NEEDED_BY.get(each, ())) for each in schedulers or ("",)):
         message = f"`{unit.title}` may hold no `{key.removeprefix('count/')}`"
         help_ = "write a larger number; `state: held` or `state: draining` keeps new jobs out"
         yield Finding(OBJECT_ZERO, path, message, help_)

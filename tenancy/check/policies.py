@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.wording import comparable, listed, off_text, runs_jobs, units_in_words
+from tenancy.check.wording import (
+    comparable,
+    in_kueue,
+    listed,
+    off_text,
+    policy_path,
+    runs_jobs,
+    under_kueue,
+    units_in_words,
+)
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
-from tenancy.model.reach import borrows, budgeted
+from tenancy.model.reach import Borrowers, lends
 
 MINUTE: Final = timedelta(minutes=1)
-Borrowers: TypeAlias = dict[tuple[KeyPath, str, str], list[Node]]
-"""From the path of a unit, flavor and resource to units in it that borrow."""
 
 RECLAIM_NEVER_WITH_BORROWING_PREEMPTION: Final = Rule(
     "reclaim-never-with-borrowing-preemption",
@@ -58,7 +64,8 @@ GANG_NOT_AT_ORGANIZATION: Final = Rule(
     "gang-not-at-organization",
     Severity.ERROR,
     "A gang policy of one unit",
-    "Kueue has one waitForPodsReady for the whole cluster; a unit's own could not be set and would be ignored.",
+    "Kueue has one waitForPodsReady for the whole cluster, and other schedulers have none: a unit's own could not be "
+    "set and would be ignored.",
 )
 GANG_TIMEOUT_SHORT: Final = Rule(
     "gang-timeout-short",
@@ -81,7 +88,9 @@ def reclaim_never_with_borrowing_preemption(org: Org) -> Iterator[Finding]:
     for unit in (org.root, *org.units):
         if not _contradicts(unit) or (unit.parent is not None and _contradicts(unit.parent)):
             continue
-        places = (_written_at(unit, "borrowing_preemption"), _written_at(unit, "reclaim"))
+        if not in_kueue(org, unit):
+            continue
+        places = (policy_path(unit, "borrowing_preemption"), policy_path(unit, "reclaim"))
         path, other = sorted(places, key=len, reverse=True)
         yield Finding(
             RECLAIM_NEVER_WITH_BORROWING_PREEMPTION,
@@ -101,7 +110,7 @@ def borrowing_preemption_ignored(org: Org) -> Iterator[Finding]:
     weighted = {name for name, cluster in org.document.clusters.items() if cluster.sharing == "weighted"}
     for unit in (org.root, *org.units):
         policy = unit.document.policy if unit.document is not None else org.document.policy
-        clusters = sorted(unit.clusters)
+        clusters = sorted(cluster for cluster in unit.clusters if under_kueue(org, cluster))
         if policy.borrowing_preemption != "lower-priority" or not clusters or not weighted.issuperset(clusters):
             continue
         yield Finding(
@@ -115,11 +124,11 @@ def borrowing_preemption_ignored(org: Org) -> Iterator[Finding]:
 
 def strict_across_flavors(org: Org) -> Iterator[Finding]:
     """A strict queue serves one GPU flavor. One finding for each place that says `strict`."""
-    flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
+    flavors = [flavor for flavor in _of_kueue(org) if flavor.gpu is not None]
     found: dict[KeyPath, list[Node]] = {}
     for unit in org.units if len(flavors) > 1 else ():
         if unit.rules.queueing == "strict" and runs_jobs(unit) and len(_several(unit, flavors)) > 1:
-            found.setdefault(_written_at(unit, "queueing"), []).append(unit)
+            found.setdefault(policy_path(unit, "queueing"), []).append(unit)
     for path, units in found.items():
         yield Finding(
             STRICT_ACROSS_FLAVORS,
@@ -133,12 +142,12 @@ def strict_across_flavors(org: Org) -> Iterator[Finding]:
 
 def strict_without_reclaim(org: Org) -> Iterator[Finding]:
     """A strict queue takes its quota back, or never lends any. One finding for each place that says `strict`."""
-    flavors = comparable(org).values()
+    flavors = _of_kueue(org)
     found: dict[KeyPath, list[Node]] = {}
     for unit in org.units:
         rules = unit.rules
         if rules.queueing == "strict" and rules.reclaim != "any" and runs_jobs(unit) and _lendable(unit, flavors):
-            found.setdefault(_written_at(unit, "queueing"), []).append(unit)
+            found.setdefault(policy_path(unit, "queueing"), []).append(unit)
     for path, units in found.items():
         yield Finding(
             STRICT_WITHOUT_RECLAIM,
@@ -146,8 +155,13 @@ def strict_without_reclaim(org: Org) -> Iterator[Finding]:
             f"{units_in_words(units)} {'queues' if len(units) == 1 else 'queue'} strictly under "
             f"`reclaim: {units[0].rules.reclaim}`",
             "write `queueing: best-effort` or `reclaim: any`, or reserve the whole quota",
-            ((f"`reclaim: {units[0].rules.reclaim}`", _written_at(units[0], "reclaim")),),
+            ((f"`reclaim: {units[0].rules.reclaim}`", policy_path(units[0], "reclaim")),),
         )
+
+
+def _of_kueue(org: Org) -> list[Hardware]:
+    """The flavors of clusters with Kueue: what other schedulers make of a policy is in their parity."""
+    return [flavor for flavor in comparable(org).values() if under_kueue(org, flavor.cluster)]
 
 
 def _lendable(unit: Node, flavors: Iterable[Hardware]) -> bool:
@@ -178,14 +192,14 @@ def _several(unit: Node, flavors: list[Hardware]) -> list[Hardware]:
 
 def reclaim_never_lends(org: Org) -> Iterator[Finding]:
     """Where nothing is taken back, nothing is lent. One finding for each place that says `never`."""
-    flavors = list(comparable(org).values())
+    flavors = _of_kueue(org)
     found: dict[KeyPath, list[Node]] = {}
     known: Borrowers = {}
     # Where borrowing preemption contradicts `never`, that error says enough.
     never = [u for u in org.units if u.rules.reclaim == "never" and runs_jobs(u) and not _contradicts(u)]
     for unit in never:
-        if any(_lends(unit, flavor, known) for flavor in flavors):
-            found.setdefault(_written_at(unit, "reclaim"), []).append(unit)
+        if any(lends(unit, flavor, known) for flavor in flavors):
+            found.setdefault(policy_path(unit, "reclaim"), []).append(unit)
     for path, units in found.items():
         yield Finding(
             RECLAIM_NEVER_LENDS,
@@ -194,33 +208,6 @@ def reclaim_never_lends(org: Org) -> Iterator[Finding]:
             "write `reclaim: any` (`lower-priority` takes nothing back from jobs of the same priority), or reserve all "
             "that must be free at once: `{reserved: 8, quota: 8}`",
         )
-
-
-def _lends(unit: Node, flavor: Hardware, known: Borrowers) -> bool:
-    """Whether somebody may use idle quota of the unit: projects of its own, or units beside it or above."""
-    return unit.entries[flavor.name].stated and any(
-        bool(_borrowers(unit, flavor, main, known)) or _lends_to_some(unit, flavor, main, known)
-        for main in flavor.mains
-    )
-
-
-def _lends_to_some(unit: Node, flavor: Hardware, resource: str, known: Borrowers) -> bool:
-    """Level by level upwards, as long as not all is reserved."""
-    amounts, parent = unit.entries[flavor.name].amounts[resource], unit.parent
-    if parent is None or amounts.quota <= amounts.reserved:
-        return False
-    if any(other is not unit for other in _borrowers(parent, flavor, resource, known)):
-        return True
-    shared = unit.kind == "project" and len(budgeted(parent)) < len(parent.children)
-    return shared or _lends_to_some(parent, flavor, resource, known)
-
-
-def _borrowers(parent: Node, flavor: Hardware, resource: str, known: Borrowers) -> list[Node]:
-    """Two of the units in `parent` that borrow, if there are as many: one of them is another than the one who asks."""
-    key = (parent.path, flavor.name, resource)
-    if key not in known:
-        known[key] = list(islice((unit for unit in budgeted(parent) if borrows(unit, flavor, resource)), 2))
-    return known[key]
 
 
 def gang_not_at_organization(org: Org) -> Iterator[Finding]:
@@ -250,24 +237,13 @@ def gang_timeout(org: Org) -> Iterator[Finding]:
             f"the start timeout `{gang.start_timeout}` {what}",
             "write hours, minutes and seconds, such as `10m`, `90s` or `1h30m`",
         )
-    elif timeout < MINUTE:
+    elif timeout < MINUTE and any(under_kueue(org, cluster) for cluster in org.document.clusters):
         yield Finding(
             GANG_TIMEOUT_SHORT,
             ("policy", "gang", "startTimeout"),
             f"jobs whose pods are not all ready after `{gang.start_timeout}` are evicted",
             "write a minute or more: the time that the largest image takes, and a margin (the default is `10m`)",
         )
-
-
-def _written_at(unit: Node, key: str) -> KeyPath:
-    """Where the policy in force for a unit was written: at itself or the nearest unit above that says it."""
-    node: Node | None = unit
-    camel = {"borrowing_preemption": "borrowingPreemption"}.get(key, key)
-    while node is not None and node.document is not None:
-        if getattr(node.document.policy, key) is not None:
-            return (*node.path, "policy", camel)
-        node = node.parent
-    return ("policy", camel)
 
 
 def _title(unit: Node) -> str:

@@ -27,13 +27,14 @@ QUANTITY_NEGATIVE: Final = Rule(
     "quantity-negative",
     Severity.ERROR,
     "A negative quantity",
-    "Kueue's webhook refuses negative quotas, and no node or price has such a value.",
+    "The webhooks of Kueue and of Volcano refuse negative quotas, and no node or price has such a value.",
 )
 QUANTITY_FRACTION: Final = Rule(
     "quantity-fraction",
     Severity.ERROR,
     "A quantity finer than what can be handed out",
-    "Kueue accepts a quota of 2.5 GPUs and rounds it up to 3: somebody else's quota would be short by the difference.",
+    "Kueue accepts a quota of 2.5 GPUs and rounds it up to 3: somebody else's quota would be short by the difference. "
+    "Volcano refuses it.",
 )
 QUANTITY_OVERFLOW: Final = Rule(
     "quantity-overflow",

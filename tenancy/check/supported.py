@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
+from tenancy.check.wording import in_kueue
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Cluster, Flavor
 from tenancy.model.organization import Org
@@ -39,11 +40,9 @@ def supported(org: Org) -> Iterator[Finding]:
                 "remove it: every unit may use every priority",
             )
         if unit.document.topology is not None:
-            yield _finding(
-                (*unit.path, "topology"),
-                f"`topology` of `{unit.title}`",
-                "remove it, and annotate jobs with `kueue.x-k8s.io/podset-required-topology`",
-            )
+            own = "annotate jobs with `kueue.x-k8s.io/podset-required-topology`"
+            instead = own if in_kueue(org, unit) else "write `networkTopology` in the jobs"
+            yield _finding((*unit.path, "topology"), f"`topology` of `{unit.title}`", f"remove it, and {instead}")
 
 
 def _of_cluster(path: KeyPath, cluster: Cluster) -> Iterator[tuple[KeyPath, str, str]]:

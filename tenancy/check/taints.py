@@ -8,7 +8,7 @@ from typing import Final
 
 from tenancy.check.finding import Finding
 from tenancy.check.flavors import FLAVOR_LIMIT, MOST
-from tenancy.check.wording import listed
+from tenancy.check.wording import listed, under_kueue
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.hardware import EFFECTS, Hardware, Taint, parse_taint, taints_of, tolerated
@@ -38,7 +38,7 @@ TAINT_SOFT: Final = Rule(
     "taint-soft",
     Severity.WARNING,
     "A taint that keeps nobody out",
-    "Kueue ignores `PreferNoSchedule`: it admits jobs to the nodes as if they had no taint.",
+    "`PreferNoSchedule` keeps no pod off a node: Kueue ignores it, and other schedulers only look elsewhere first.",
 )
 TAINT_OF_NODE_STATE: Final = Rule(
     "taint-of-node-state",
@@ -65,7 +65,7 @@ FENCE_OPEN: Final = Rule(
     "fence-open",
     Severity.WARNING,
     "A fence whose taint jobs of another flavor tolerate",
-    "Kueue gives the jobs of the other flavor a toleration of this taint, so no policy can refuse it to jobs without "
+    "The jobs of the other flavor are given a toleration of this taint, so no policy can refuse it to jobs without "
     "GPUs: one that writes the toleration itself gets onto the GPU nodes, takes their cpu and memory, and GPUs stay "
     "idle.",
 )
@@ -81,7 +81,7 @@ _FORM = "write `key[=value]:Effect`, such as `gpu.acme.example/reserved=training
 
 
 def taints(org: Org) -> Iterator[Finding]:
-    """Taints are ones that nodes can have and Kueue takes."""
+    """Taints are ones that nodes can have and schedulers take."""
     for name, flavor in org.document.flavors.items():
         if flavor.taint is not None and flavor.taints is not None:
             path: KeyPath = ("flavors", name, "taint")
@@ -89,7 +89,7 @@ def taints(org: Org) -> Iterator[Finding]:
             related = (("the list", ("flavors", name, "taints")),)
             yield Finding(TAINT_AND_TAINTS, path, message, f"move `{flavor.taint}` into `taints`", related)
         written = list(taints_of(name, flavor))
-        if len(written) > MOST:
+        if len(written) > MOST and under_kueue(org, org.flavors[name].cluster):
             message = f"flavor `{name}` has {len(written)} taints"
             yield Finding(FLAVOR_LIMIT, ("flavors", name, "taints"), message, f"keep at most {MOST}", at_key=True)
         seen: dict[tuple[str, str], KeyPath] = {}

@@ -15,15 +15,16 @@ TOPOLOGY_LEVELS: Final = Rule(
     "topology-levels",
     Severity.ERROR,
     "Levels that a topology cannot have",
-    "Kueue's Topology takes 1 to 16 different label keys and refuses anything else; nodes that lack a level are "
-    "not seen at all.",
+    "Kueue's Topology takes 1 to 16 different label keys and refuses anything else, and Volcano's discovery leaves out "
+    "a topology with a label that is there twice; nodes that lack a level are not seen at all.",
 )
 TOPOLOGY_HOSTNAME: Final = Rule(
     "topology-hostname",
     Severity.ERROR,
     "A topology that does not end in the host name",
     "Only with `kubernetes.io/hostname` as the last level does Kueue look at single nodes: without it jobs are "
-    "admitted that fit on no node, and a failed node is not replaced. Anywhere but last, Kueue refuses it.",
+    "admitted that fit on no node, and a failed node is not replaced. Anywhere but last, Kueue refuses it. Volcano's "
+    "discovery takes the last level for the host, whatever it says.",
 )
 TOPOLOGY_UNUSED: Final = Rule(
     "topology-unused",
@@ -42,7 +43,7 @@ def topologies(org: Org) -> Iterator[Finding]:
         if flavor.topology is None or (org.left_out and org.hides(path)):
             continue
         cluster = org.document.clusters.get(org.flavors[name].cluster)
-        if cluster is not None and cluster.placement == "plain":
+        if cluster is not None and cluster.placement == "plain" and cluster.scheduler == "kueue":
             message = f"flavor `{name}` has a topology, but its cluster has `placement: plain`"
             related = (("the cluster", ("clusters", org.flavors[name].cluster, "placement")),)
             help_ = "remove `topology`, or write `placement: packed`"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Check, Finding
-from tenancy.check.wording import units_in_words
+from tenancy.check.wording import in_kueue, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.organization import Node, Org
 
@@ -41,7 +41,7 @@ WEIGHT_RATIO: Final = Rule(
 def weights(org: Org) -> Iterator[Finding]:
     """Weights can be written to Kueue; those of siblings can be divided by, and are of one order of magnitude."""
     for unit in org.units:
-        if 0 < _weight(unit) < SMALLEST:
+        if 0 < _weight(unit) < SMALLEST and in_kueue(org, unit):
             yield Finding(
                 WEIGHT_RATIO,
                 (*unit.path, "weight"),
@@ -50,7 +50,8 @@ def weights(org: Org) -> Iterator[Finding]:
             )
     found: dict[tuple[str, KeyPath], Finding] = {}
     for name, cluster in org.document.clusters.items():
-        for parent in (org.root, *org.units) if cluster.sharing == "weighted" else ():
+        weighted = cluster.scheduler == "kueue" and cluster.sharing == "weighted"
+        for parent in (org.root, *org.units) if weighted else ():
             siblings = [child for child in parent.children if name in child.clusters] if parent.inner else []
             if len(siblings) > 1:
                 flavors = [flavor.name for flavor in org.flavors.values() if flavor.cluster == name]

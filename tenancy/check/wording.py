@@ -69,6 +69,17 @@ def number_path(unit: Node, flavor: Hardware, number: str, resource: str) -> Key
     return path
 
 
+def policy_path(unit: Node, key: str) -> KeyPath:
+    """Where the policy in force for a unit was written: at itself or the nearest unit above that says it."""
+    node: Node | None = unit
+    camel = {"borrowing_preemption": "borrowingPreemption"}.get(key, key)
+    while node is not None and node.document is not None:
+        if getattr(node.document.policy, key) is not None:
+            return (*node.path, "policy", camel)
+        node = node.parent
+    return ("policy", camel)
+
+
 def derivation(unit: Node, flavor: Hardware, number: str, resource: str) -> str:
     """How an amount that nobody wrote follows from GPUs, as ` (23.75 cores for each of its 24 GPUs)`; else empty."""
     entry = unit.entries[flavor.name]
@@ -183,6 +194,17 @@ def runs_jobs(unit: Node) -> bool:
     if unit.kind == "team":
         return not unit.inner or any(not child.budget for child in unit.children)
     return unit.kind == "project" and bool(unit.budget)
+
+
+def under_kueue(org: Org, cluster: str) -> bool:
+    """Whether Kueue runs in the cluster; one that does not exist counts, it has a finding of its own."""
+    document = org.document.clusters.get(cluster)
+    return document is None or document.scheduler == "kueue"
+
+
+def in_kueue(org: Org, unit: Node) -> bool:
+    """Whether Kueue runs in some cluster of the unit."""
+    return not unit.clusters or any(under_kueue(org, cluster) for cluster in unit.clusters)
 
 
 def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
@@ -13,14 +13,26 @@ from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
 from tenancy.output import stamp
 from tenancy.output.write import Survey, survey, write
-from tenancy.pipeline import examine, generate
+from tenancy.pipeline import Options, examine, generate
 
 
-def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, strict: bool) -> Status:
-    """Write what is not up to date, or with `check` only say what that would be."""
+def compile_(
+    org: Path | None,
+    out: Path | None,
+    *,
+    check: bool,
+    format_: str,
+    strict: bool,
+    scheduler: str = "",
+    accepted: Collection[str] = (),
+) -> Status:
+    """Write what is not up to date, or with `check` only say what that would be.
+
+    What another scheduler or a loss that is accepted for once gives is never remembered: the next run does without.
+    """
     path = organization(org)
-    before = stamp.key(path)
-    result, files, silent = _compiled(path, format_, strict=strict)
+    before = stamp.key(path) if not scheduler and not accepted else None
+    result, files, silent = _compiled(path, Options(scheduler=scheduler, accepted=accepted), format_, strict=strict)
     if files is None:
         return result
     root = output(out, path)
@@ -35,21 +47,23 @@ def compile_(org: Path | None, out: Path | None, *, check: bool, format_: str, s
     return result
 
 
-def _compiled(path: Path, format_: str, *, strict: bool) -> tuple[Status, dict[str, str] | None, bool]:
+def _compiled(
+    path: Path, options: Options, format_: str, *, strict: bool
+) -> tuple[Status, dict[str, str] | None, bool]:
     """The files, if the organization may be compiled, and whether that may be remembered: there was nothing to say
     about it, and a stamp would notice a change of any file that was read.
 
     The organization is let go here: with thousands of teams it is as large as its output.
     """
-    found = examine(path)
+    found = examine(path, options)
     show(found, format_, stream=sys.stderr, quiet=True)
     result = status(found.diagnostics, strict=strict)
     if result is not Status.CLEAN or found.org is None:
         return result, None, False
-    org, custom, silent = found.org, found.custom, not found.diagnostics and not found.silenced
+    org, custom, plans, silent = found.org, found.custom, found.plans, not found.diagnostics and not found.silenced
     read = [file.name for file in found.sources.files] if found.sources is not None else []
     del found
-    return result, generate(org, custom), silent and stamp.covers(path, read)
+    return result, generate(org, custom, plans), silent and stamp.covers(path, read)
 
 
 def _write(root: Path, files: dict[str, str], surveyed: Survey, format_: str) -> Status:

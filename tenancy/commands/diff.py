@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
@@ -17,10 +18,18 @@ from tenancy.output.plan_text import text
 from tenancy.pipeline import Options, examine, generate
 
 
-def diff(org: Path | None, out: Path | None, *, objects: bool, exit_code: bool, today: date) -> Status:
+def diff(
+    org: Path | None,
+    out: Path | None,
+    *,
+    objects: bool,
+    exit_code: bool,
+    today: date,
+    accepted: Collection[str] = (),
+) -> Status:
     """Compare what would be written with the output folder."""
     path = organization(org)
-    found = examine(path, Options(today=today))
+    found = examine(path, Options(today=today, accepted=accepted))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
 
 import click
 
-from tenancy.backend.kueue.capacity import capacity, quota_of
-from tenancy.backend.kueue.waiting import Request, verdict
+from tenancy.backend import LOSSES, WAITING
 from tenancy.backend.shared.admission import mutates
+from tenancy.backend.waiting import Request, Waiting, quota_of
 from tenancy.commands.findings import show, status, width
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization
 from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware
 from tenancy.model.organization import Node, Org
 from tenancy.model.quantity import QuantityError, parse
-from tenancy.model.reach import queue_node, within_reach
-from tenancy.pipeline import examine
+from tenancy.model.reach import queue_node
+from tenancy.pipeline import Options, examine
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tenancy.report import explain as view
@@ -46,10 +45,13 @@ class Job:
 
 
 def explain(unit: str, org: Path | None, job: Job, *, format_: str) -> Status:
-    """Print what the organization comes to for one unit; errors of the organization are shown instead."""
+    """Print what the organization comes to for one unit; errors of the organization are shown instead.
+
+    What a scheduler does not keep is no error here: it is what there is to explain.
+    """
     if job.pods is not None and not job.asked:
         raise click.UsageError("--pods needs a job: --gpus N, or --cpu and --memory")
-    found = examine(organization(org))
+    found = examine(organization(org), Options(accepted=[rule.code for rule in LOSSES]))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:
@@ -88,6 +90,7 @@ def _concerns(org: Org, cluster: ClusterPlan, node: Node, job: Job) -> bool:
 
 
 def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
+    waiting = WAITING[cluster.cluster.scheduler]
     queue = _queue(cluster, node)
     held: Group | Queue = queue or next(group for group in cluster.groups if group.name == (node.queue or node.name))
     flavors = [flavor for flavor in cluster.flavors.values() if job.flavor in (None, flavor.name)]
@@ -95,22 +98,25 @@ def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
         unit=node.title or node.name,
         kind=node.kind,
         cluster=cluster.name,
+        scheduler=cluster.cluster.scheduler,
         queue=queue.name if queue else "",
+        queues=waiting.queues(cluster, queue) if queue else (),
         shared=queue is not None and (queue_node(node) is not node or queue.title != node.title),
         namespaces=_namespaces(cluster, node),
         state=node.state,
         reclaim=(queue or node).rules.reclaim,
-        weighted=cluster.cluster.sharing == "weighted",
+        weighted=waiting.weighs and cluster.cluster.sharing == "weighted",
         promises=tuple(_promises(cluster, node, held, flavors)),
-        loans=tuple(_loans(cluster, held, flavors)),
+        loans=tuple(_loans(cluster, held, flavors)) if waiting.lends else (),
         fragmentation=tuple(_fragmentation(cluster, held, flavors)),
+        parts=waiting.parts(cluster, queue) if waiting.parts and queue else {},
     )
     if not job.asked:
         return shown
     if queue is None:
         below = [unit.title for unit in _leaves(node) if cluster.name in unit.clusters]
         return replace(shown, unasked=tuple(below))
-    return replace(shown, answer=_answer(cluster, queue, job))
+    return replace(shown, answer=_answer(cluster, queue, job, shown.namespaces))
 
 
 def _queue(cluster: ClusterPlan, node: Node) -> Queue | None:
@@ -138,13 +144,10 @@ def _namespaces(cluster: ClusterPlan, node: Node) -> tuple[str, ...]:
 
 def _promises(cluster: ClusterPlan, node: Node, held: Group | Queue, flavors: list[Hardware]) -> Iterator[Promise]:
     """The resources of which the unit has, or may have, anything."""
+    reach = WAITING[cluster.cluster.scheduler].reach
     for flavor in flavors:
         for resource in sorted(flavor.resources, key=lambda name: (name not in flavor.mains, name)):
             reserved, quota, limit = quota_of(held, flavor.name, resource)
-            if isinstance(held, Queue):
-                reachable = capacity(cluster, held.name, flavor.name, resource)
-            else:
-                reachable = within_reach(node, flavor, resource)
             if limit and (flavor.name in held.flavors if isinstance(held, Queue) else node.reaches(flavor)):
                 yield Promise(
                     flavor=flavor.name,
@@ -152,7 +155,7 @@ def _promises(cluster: ClusterPlan, node: Node, held: Group | Queue, flavors: li
                     reserved=reserved,
                     quota=quota,
                     limit=limit,
-                    reachable=reachable,
+                    reachable=reach(cluster, held, flavor.name, resource),
                 )
 
 
@@ -197,26 +200,23 @@ def _way(queue: Queue, groups: dict[str, Group], above: Group) -> list[Group | Q
 
 def _fragmentation(cluster: ClusterPlan, held: Group | Queue, flavors: list[Hardware]) -> Iterator[Fragmentation]:
     """Flavors of which the unit owns whole nodes while others may run smaller jobs there."""
+    waiting = WAITING[cluster.cluster.scheduler]
     for flavor in flavors:
         gpus, resource = flavor.node[GPUS], flavor.names.get(GPUS)
-        if resource is None or gpus < _WHOLE or flavor.whole_nodes or cluster.cluster.placement != "packed":
+        if resource is None or not isinstance(held, Queue) or quota_of(held, flavor.name, resource).quota < gpus:
             continue
-        others = [queue for queue in cluster.queues if flavor.name in queue.flavors and queue is not held]
-        if isinstance(held, Queue) and others and quota_of(held, flavor.name, resource).quota >= gpus:
-            request = Request(pod={resource: gpus}, flavor=flavor.name)
-            message = verdict(cluster, held.name, request).fragmented
-            yield Fragmentation(flavor=flavor.name, gpus=gpus, neighbours=len(others), message=message)
+        others = sum(
+            bool(waiting.reach(cluster, queue, flavor.name, resource)) for queue in cluster.queues if queue is not held
+        )
+        message = waiting.verdict(cluster, held.name, Request(pod={resource: gpus}, flavor=flavor.name)).fragmented
+        if others and message:
+            yield Fragmentation(flavor=flavor.name, gpus=gpus, neighbours=others, message=message)
 
 
-_WHOLE: Final = 2
-"""A pod of one GPU finds place wherever a GPU is free."""
-
-
-def _answer(cluster: ClusterPlan, queue: Queue, job: Job) -> Answer:
-    request = _request(cluster, queue, job)
-    found = verdict(cluster, queue.name, request)
-    taints = [taint.text for taint in cluster.flavors[found.flavor].taints if taint.keeps_out] if found.flavor else []
-    fenced = found.runs and cluster.flavors[found.flavor].fenced and not mutates(cluster)
+def _answer(cluster: ClusterPlan, queue: Queue, job: Job, namespaces: tuple[str, ...]) -> Answer:
+    waiting = WAITING[cluster.cluster.scheduler]
+    request = replace(_request(cluster, queue, job), namespace=namespaces[0] if len(namespaces) == 1 else "")
+    found = waiting.verdict(cluster, queue.name, request)
     return Answer(
         pod=request.pod,
         pods=request.pods,
@@ -226,8 +226,16 @@ def _answer(cluster: ClusterPlan, queue: Queue, job: Job) -> Answer:
         message=found.message,
         waits=found.waits,
         fragmented=found.fragmented,
-        toleration=", ".join(taints) if fenced else "",
+        toleration=_toleration(cluster, waiting, cluster.flavors[found.flavor]) if found.runs else "",
+        queue=found.queue,
+        started=found.started,
     )
+
+
+def _toleration(cluster: ClusterPlan, waiting: Waiting, flavor: Hardware) -> str:
+    """The taints that neither the scheduler nor the API server gets a pod past."""
+    helped = mutates(cluster) or (waiting.injects and not flavor.fenced)
+    return "" if helped else ", ".join(taint.text for taint in flavor.taints if taint.keeps_out)
 
 
 def _request(cluster: ClusterPlan, queue: Queue, job: Job) -> Request:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 
@@ -12,8 +13,16 @@ from tenancy.commands.where import organization
 from tenancy.pipeline import Options, examine
 
 
-def validate(org: Path | None, *, format_: str, strict: bool, today: date) -> Status:
-    """Show every finding."""
-    found = examine(organization(org), Options(today=today))
+def validate(
+    org: Path | None,
+    *,
+    format_: str,
+    strict: bool,
+    today: date,
+    scheduler: str = "",
+    accepted: Collection[str] = (),
+) -> Status:
+    """Show every finding, under another scheduler if one is given."""
+    found = examine(organization(org), Options(today=today, scheduler=scheduler, accepted=accepted))
     show(found, format_, stream=sys.stdout)
     return status(found.diagnostics, strict=strict)

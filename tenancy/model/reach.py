@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from typing import TypeAlias
 
+from tenancy.diagnostics import KeyPath
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node
+
+Borrowers: TypeAlias = dict[tuple[KeyPath, str, str], list[Node]]
+"""From the path of a unit, flavor and resource to units in it that borrow."""
 
 
 def queue_node(node: Node) -> Node:
@@ -28,6 +34,33 @@ def borrows(node: Node, flavor: Hardware, resource: str) -> bool:
     if node.kind == "department" or (below and len(below) == len(node.children)):
         return any(borrows(child, flavor, resource) for child in below)
     return True
+
+
+def lends(unit: Node, flavor: Hardware, known: Borrowers) -> bool:
+    """Whether somebody may use idle quota of the unit: projects of its own, or units beside it or above."""
+    return unit.entries[flavor.name].stated and any(
+        bool(_borrowers(unit, flavor, main, known)) or _lends_to_some(unit, flavor, main, known)
+        for main in flavor.mains
+    )
+
+
+def _lends_to_some(unit: Node, flavor: Hardware, resource: str, known: Borrowers) -> bool:
+    """Level by level upwards, as long as not all is reserved."""
+    amounts, parent = unit.entries[flavor.name].amounts[resource], unit.parent
+    if parent is None or amounts.quota <= amounts.reserved:
+        return False
+    if any(other is not unit for other in _borrowers(parent, flavor, resource, known)):
+        return True
+    shared = unit.kind == "project" and len(budgeted(parent)) < len(parent.children)
+    return shared or _lends_to_some(parent, flavor, resource, known)
+
+
+def _borrowers(parent: Node, flavor: Hardware, resource: str, known: Borrowers) -> list[Node]:
+    """Two of the units in `parent` that borrow, if there are as many: one of them is another than the one who asks."""
+    key = (parent.path, flavor.name, resource)
+    if key not in known:
+        known[key] = list(islice((unit for unit in budgeted(parent) if borrows(unit, flavor, resource)), 2))
+    return known[key]
 
 
 def within_reach(node: Node, flavor: Hardware, resource: str) -> int:

@@ -10,7 +10,8 @@ from tenancy.model.hardware import Hardware
 from tenancy.output.balance import Balance, Cost, balances, costs
 from tenancy.output.diff import Change, diff
 from tenancy.output.effects import Effects, effects, sides
-from tenancy.output.procedures import Procedure, procedures
+from tenancy.output.procedures import Procedure, gravest_first, procedures
+from tenancy.output.queue_changes import queue_changes
 from tenancy.output.snapshot import Identity, snapshots
 
 
@@ -38,12 +39,17 @@ def compare(old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str
     changes, meaning = diff(was, now), effects(was, now)
     before, after = sides(was), sides(now)
     clusters = tuple(sorted({*was.clusters, *now.clusters}))
+
+    def place(identity: Identity) -> str:
+        return named(identity, clusters)
+
+    needed = [*procedures(changes, meaning, place), *queue_changes(was, now, meaning, place)]
     return Comparison(
         changes=changes,
         effects=meaning,
         balances=balances(before, after, flavors),
         costs=costs(before, after, flavors),
-        procedures=procedures(changes, meaning, lambda identity: named(identity, clusters)),
+        procedures=gravest_first(needed),
         clusters=clusters,
         first=not old,
         diagnostics=(*was.diagnostics, *now.diagnostics),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeAlias
 
-from tenancy.backend import units
+from tenancy.backend import KINDS, scheduler, units
 from tenancy.backend.reading import UnitReading
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
@@ -16,7 +16,8 @@ from tenancy.output.snapshot import Snapshot, Value
 NOTHING: Final = Quota(0, 0, 0)
 
 BINDINGS: Final = ("RoleBinding", "ClusterRoleBinding")
-PRIORITIES: Final = "WorkloadPriorityClass"
+PRIORITIES: Final = ("WorkloadPriorityClass", "PriorityClass")
+"""Kueue's own, and that of Kubernetes, which other schedulers read."""
 _ROLE_PREFIX: Final = "tenancy-"
 
 Mains: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -93,6 +94,8 @@ class AccessChange:
 class Effects:
     """All that a change means, each part in a total order."""
 
+    schedulers: Mapping[str, str]
+    """By cluster, those of the new side; of the old one where a cluster goes."""
     quotas: tuple[QuotaChange, ...]
     followers: tuple[tuple[str, str, int], ...]
     """Cluster, flavor and the number of units of which only the cpu and memory that follow their GPUs change."""
@@ -122,9 +125,7 @@ class Side:
 
 def sides(snapshot: Snapshot) -> dict[str, Side]:
     """The units of every cluster. A team's shared queue is told from the team by its name."""
-    return {
-        cluster: Side(_by_name(units(snapshot.of(cluster, "Cohort", "ClusterQueue")))) for cluster in snapshot.clusters
-    }
+    return {cluster: Side(_by_name(units(snapshot.of(cluster, *KINDS)))) for cluster in snapshot.clusters}
 
 
 def _by_name(readings: Iterable[UnitReading]) -> dict[str, UnitReading]:
@@ -132,11 +133,15 @@ def _by_name(readings: Iterable[UnitReading]) -> dict[str, UnitReading]:
 
 
 def mains(old: Side, new: Side) -> Mains:
-    """What budgets count of each flavor: its devices, or cpu and memory where it has none. The organization has all."""
+    """What budgets count of each flavor: its devices, or cpu and memory where it has none.
+
+    The organization has all; where objects say nothing of it (`native`), the units together.
+    """
     found: dict[str, set[str]] = {}
     for side in (old, new):
-        for flavor, amounts in (side.root.quotas if side.root else {}).items():
-            found.setdefault(flavor, set()).update(name for name, quota in amounts.items() if quota.quota)
+        for unit in [side.root] if side.root and side.root.quotas else side.units.values():
+            for flavor, amounts in unit.quotas.items():
+                found.setdefault(flavor, set()).update(name for name, quota in amounts.items() if quota.quota)
     devices = {flavor: tuple(sorted(names - {CPU, MEMORY})) for flavor, names in found.items()}
     return {flavor: names or (CPU, MEMORY) for flavor, names in devices.items()}
 
@@ -148,6 +153,7 @@ def effects(old: Snapshot, new: Snapshot) -> Effects:
     pairs = [(name, before.get(name, nobody), after.get(name, nobody)) for name in sorted({*before, *after})]
     quotas = list(chain.from_iterable(_quotas(*pair) for pair in pairs))
     return Effects(
+        schedulers={**_schedulers(old), **_schedulers(new)},
         quotas=tuple(change for change in quotas if isinstance(change, QuotaChange)),
         followers=tuple(change for change in quotas if isinstance(change, tuple)),
         units=tuple(chain.from_iterable(_units(*pair) for pair in pairs)),
@@ -155,6 +161,10 @@ def effects(old: Snapshot, new: Snapshot) -> Effects:
         namespaces=tuple(_namespaces(old, new)),
         access=tuple(_access(old, new)),
     )
+
+
+def _schedulers(snapshot: Snapshot) -> dict[str, str]:
+    return {cluster: scheduler(snapshot.of(cluster, *KINDS)) for cluster in snapshot.clusters}
 
 
 def _quotas(cluster: str, old: Side, new: Side) -> Iterator[QuotaChange | tuple[str, str, int]]:
@@ -254,7 +264,7 @@ def _differing(old: UnitReading, new: UnitReading) -> Iterator[tuple[str, str, s
 
 
 def _priorities(snapshot: Snapshot, cluster: str) -> dict[str, str]:
-    return {obj["metadata"]["name"]: str(obj["value"]) for obj in snapshot.of(cluster, PRIORITIES)}
+    return {obj["metadata"]["name"]: str(obj.get("value", 0)) for obj in snapshot.of(cluster, *PRIORITIES)}
 
 
 def _namespaces(old: Snapshot, new: Snapshot) -> Iterator[NamespaceChange]:

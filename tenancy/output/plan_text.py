@@ -8,9 +8,8 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Final
 
-from tenancy.model.hardware import CPU
 from tenancy.model.organization import Quota
-from tenancy.model.quantity import human
+from tenancy.output.amounts import measure, shown
 from tenancy.output.balance import HOURS, Balance
 from tenancy.output.comparison import Comparison
 from tenancy.output.effects import NOTHING, AccessChange, NamespaceChange, QuotaChange, SettingChange, UnitChange
@@ -26,10 +25,23 @@ _FEW: Final = 3
 _COST: Final = f"Cost per month (quota for {HOURS} hours at the prices of org/)"
 
 _STATES: Final = {
-    "active": "takes new work",
-    "held": "admits no new work, what runs goes on",
-    "draining": "admits no new work, what runs is evicted",
+    "kueue": {
+        "active": "takes new work",
+        "held": "admits no new work, what runs goes on",
+        "draining": "admits no new work, what runs is evicted",
+    },
+    "volcano": {
+        "active": "takes new work",
+        "held": "refuses new work, what waits still starts",
+        "draining": "refuses new work and ends nothing",
+    },
+    "native": {
+        "active": "takes new work",
+        "held": "gets no new pods, what runs goes on",
+        "draining": "gets no new pods, and nothing is ended",
+    },
 }
+"""By scheduler and state of a unit."""
 
 
 def text(comparison: Comparison, *, colour: bool = False, width: int = 100, objects: bool = True) -> str:
@@ -157,7 +169,8 @@ def _number(quota: Quota | None, index: int, resource: str) -> str:
 def _setting(change: SettingChange, comparison: Comparison) -> str:
     units = _placed(change.cluster, few(change.units, 5), comparison)
     key = change.key.replace("_", " ")
-    meaning = f" ({_STATES[change.after]})" if change.key == "state" and change.after in _STATES else ""
+    states = _STATES[comparison.effects.schedulers[change.cluster]] if change.key == "state" else {}
+    meaning = f" ({states[change.after]})" if change.after in states else ""
     return f"  ~ {key} {change.before} → {change.after}{meaning}: {units}"
 
 
@@ -222,17 +235,6 @@ def few(names: Sequence[str], most: int = _FEW) -> str:
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
-
-
-def measure(resource: str) -> str:
-    """What amounts of the resource count: `GPUs`, a MIG profile, `cores`, `memory`."""
-    name = resource.rpartition("/")[2]
-    return {"gpu": "GPUs", CPU: "cores"}.get(name, name.removeprefix("mig-"))
-
-
-def shown(amount: int, resource: str) -> str:
-    """An amount without what `measure` says already."""
-    return human(amount, resource).removesuffix(" cores").removesuffix(" core")
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,6 +1,6 @@
 """Changes that applying files cannot make, or that need a step by hand before or after: what happens, and what to do.
 
-Each was run against the real API server, Kueue and Argo CD; the sources stand at the rules.
+Each was run against the real API server, schedulers and Argo CD; the sources stand at the rules.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from tenancy.output.snapshot import Identity
 class Mark(StrEnum):
     """How much a procedure weighs."""
 
+    OUTAGE = "stops the cluster"
+    """No job of anybody may start any more."""
     REPLACEMENT = "replacement needed"
     """The API server refuses the update, and Argo CD stops before all later waves (run on 3.2.11)."""
+    STEPS = "two steps needed"
+    """No sync is sure to get there at once."""
     RESTART = "restart needed"
     WARNING = "warning"
 
@@ -79,28 +83,104 @@ IMMUTABLE: Final = (
     ),  # Validation of rbac.authorization.k8s.io/v1.
     _Immutable(
         "PriorityClass",
-        ("value",),
-        "The API server refuses to change the value of a priority class.",
+        ("value", "preemptionPolicy"),
+        "The API server refuses to change the value and the preemption policy of a priority class.",
         "Write the priority under a new name.",
     ),  # Validation of scheduling.k8s.io/v1.
 )
 """Updates that need a replacement."""
 
+_UPGRADE: Final = "upgrade the Helm release with the new values after the merge"
+
+_VALUES: Final = (
+    (
+        "kueue-values.yaml",
+        "",
+        Mark.RESTART,
+        "The configuration of the manager changes, which no sync applies.",
+        f"The manager must be restarted: {_UPGRADE}.",
+    ),
+    (
+        "volcano-values.yaml",
+        "custom.controller_config_override",
+        Mark.RESTART,
+        "The configuration of Volcano's controller changes, which no sync applies.",
+        f"The controller must be restarted: {_UPGRADE}.",
+    ),
+    (
+        "volcano-values.yaml",
+        "custom.scheduler_config_override",
+        Mark.WARNING,
+        "The configuration of Volcano's scheduler changes, which no sync applies.",
+        f"No restart is needed, the scheduler reads its file again: {_UPGRADE}.",
+    ),
+)
+"""Files of values, the key that changes, what happens and what to do."""
+
+_STOPPED: Final = {
+    ("kueue", "held"): (
+        "While a unit is held, what it has borrowed stays borrowed: owners get nothing back until its jobs end.",
+        "Where others need their quota now, merge `state: draining` instead.",
+    ),  # Run on Kueue 0.17.0 and 0.19.2.
+    ("volcano", "held"): (
+        "New work of a unit that is held is refused, but what waits in its queues already still starts.",
+        "Delete the jobs that wait where nothing more may start.",
+    ),
+    ("volcano", "draining"): (
+        "Draining ends nothing under Volcano: what runs goes on, and what waits already still starts.",
+        "Delete the jobs that must end.",
+    ),  # Nobody but its controller may write the state of a Queue (run on Volcano 1.15.1).
+    ("native", "held"): (
+        "A unit that is held gets no new pod, not even in the place of one that failed.",
+        "Let jobs that cannot bear that end before the merge.",
+    ),
+    ("native", "draining"): (
+        "Draining ends nothing without a batch scheduler: what runs goes on until it ends.",
+        "Delete the jobs that must end.",
+    ),
+}
+"""By scheduler and new state."""
+
+_CUT: Final = {
+    "kueue": (
+        "A lower quota or limit evicts nobody: what runs goes on until it ends or its owner reclaims it.",
+        "To free the devices now, merge `state: draining` for the unit, then `active` again.",
+    ),  # Kueue evicts for other workloads only.
+    "volcano": (
+        "What runs above a lower quota is evicted as soon as an owner waits for it, and gangs start again as a whole; "
+        "above a lower limit it goes on until then.",
+        "Let jobs that cannot bear that end before the merge.",
+    ),  # Reclaim compares with `deserved` of the moment (run on Volcano 1.15.1).
+    "native": (
+        "A lower quota ends no pod: what runs goes on, and new pods are refused until the unit is below it.",
+        "To free the devices now, delete jobs.",
+    ),
+}
+"""By scheduler."""
+
 Names: TypeAlias = Callable[[Identity], str]
 
 
-def procedures(changes: Iterable[Change], effects: Effects, named: Names) -> tuple[Procedure, ...]:
-    """Everything to know before the merge, the gravest first; `named` says how an object is called."""
+def procedures(changes: Iterable[Change], effects: Effects, named: Names) -> Iterator[Procedure]:
+    """Everything to know before the merge that is not about an order; `named` says how an object is called."""
     listed = list(changes)
-    found = [
-        *_replacements(listed, named),
-        *_restarts(listed, named),
-        *_undrained(effects),
-        *_removed_flavors(listed, named),
-        *_holds(effects),
-        *_cuts(effects),
-    ]
+    yield from _replacements(listed, named)
+    yield from _restarts(listed, named)
+    yield from _undrained(effects)
+    yield from _removed_flavors(listed, named)
+    yield from _states(effects)
+    yield from _cuts(effects)
+
+
+def gravest_first(found: Iterable[Procedure]) -> tuple[Procedure, ...]:
+    """The order in which people read them."""
     return tuple(sorted(found, key=lambda procedure: tuple(Mark).index(procedure.mark)))
+
+
+def about(mark: Mark, subjects: Iterable[str], happens: str, do: str) -> Iterator[Procedure]:
+    """The procedure of these subjects; none without a subject."""
+    if named := tuple(subjects):
+        yield Procedure(mark=mark, subjects=named, happens=happens, do=do)
 
 
 def _replacements(changes: list[Change], named: Names) -> Iterator[Procedure]:
@@ -110,13 +190,7 @@ def _replacements(changes: list[Change], named: Names) -> Iterator[Procedure]:
             for change in changes
             if isinstance(change, Update) and change.identity.kind == rule.kind and _touches(change, rule)
         ]
-        yield from _about(Mark.REPLACEMENT, refused, rule.happens, rule.do)
-
-
-def _about(mark: Mark, subjects: Iterable[str], happens: str, do: str) -> Iterator[Procedure]:
-    """The procedure of these subjects; none without a subject."""
-    if named := tuple(subjects):
-        yield Procedure(mark=mark, subjects=named, happens=happens, do=do)
+        yield from about(Mark.REPLACEMENT, refused, rule.happens, rule.do)
 
 
 def _touches(update: Update, rule: _Immutable) -> bool:
@@ -127,22 +201,20 @@ def _touches(update: Update, rule: _Immutable) -> bool:
 
 
 def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
-    """Kueue's manager reads its configuration at start only."""
-    changed = [
-        named(change.identity)
-        for change in changes
-        if isinstance(change, Update) and not change.identity.kind and change.identity.name.endswith("-values.yaml")
-    ]
-    return _about(
-        Mark.RESTART,
-        changed,
-        "The configuration of the manager changes, which no sync applies.",
-        "The manager must be restarted: upgrade the Helm release with the new values after the merge.",
-    )
+    """What the managers of Kueue and Volcano read at their start only; Volcano's scheduler watches its file (run)."""
+    for name, path, mark, happens, do in _VALUES:
+        changed = [
+            named(change.identity)
+            for change in changes
+            if isinstance(change, Update)
+            and change.identity.name == f"platform/{name}"
+            and any(difference.path.startswith(path) for difference in change.differences)
+        ]
+        yield from about(mark, changed, happens, do)
 
 
 def _undrained(effects: Effects) -> Iterator[Procedure]:
-    """A queue that goes stays until its last workload ends, but its namespaces go with what runs in them."""
+    """Whatever becomes of the queue of a unit that goes, its namespaces go with what runs in them."""
     destroyed = [f"{change.unit}/" for change in effects.namespaces if not change.added]
     removed = dict.fromkeys(
         change.unit
@@ -152,7 +224,7 @@ def _undrained(effects: Effects) -> Iterator[Procedure]:
         and not change.inner
         and any(unit.startswith(f"{change.unit}/") for unit in destroyed)
     )
-    return _about(
+    return about(
         Mark.WARNING,
         removed,
         "Removed without draining: jobs that run there are killed with their namespaces.",
@@ -167,7 +239,7 @@ def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]
         for change in changes
         if isinstance(change, Delete) and change.identity.kind == "ResourceFlavor"
     ]
-    return _about(
+    return about(
         Mark.WARNING,
         removed,
         "What still runs on a removed flavor is no longer counted by any queue.",
@@ -175,28 +247,24 @@ def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]
     )
 
 
-def _holds(effects: Effects) -> Iterator[Procedure]:
-    """Kueue takes nothing back from a queue that is stopped (run on Kueue 0.17.0 and 0.19.2)."""
-    held = sorted(
-        unit for each in effects.settings if (each.key, each.after) == ("state", "held") for unit in each.units
-    )
-    return _about(
-        Mark.WARNING,
-        held,
-        "While a unit is held, what it has borrowed stays borrowed: owners get nothing back until its jobs end.",
-        "Where others need their quota now, merge `state: draining` instead.",
-    )
+def _states(effects: Effects) -> Iterator[Procedure]:
+    """What a scheduler does not do for a unit that is held or draining, though the word might let expect it."""
+    for (scheduler, state), (happens, do) in _STOPPED.items():
+        units = sorted(
+            unit
+            for each in effects.settings
+            if (effects.schedulers[each.cluster], each.key, each.after) == (scheduler, "state", state)
+            for unit in each.units
+        )
+        yield from about(Mark.WARNING, units, happens, do)
 
 
 def _cuts(effects: Effects) -> Iterator[Procedure]:
-    """A quota cut below what is used leaves the usage as it is: Kueue evicts for other workloads only."""
-    cut = sorted({change.unit for change in effects.quotas if change.before and change.after and _lower(change)})
-    return _about(
-        Mark.WARNING,
-        cut,
-        "A lower quota or limit evicts nobody: what runs goes on until it ends or its owner reclaims it.",
-        "To free the devices now, merge `state: draining` for the unit, then `active` again.",
-    )
+    """What becomes of work above a quota or limit that was cut."""
+    cut = [change for change in effects.quotas if change.before and change.after and _lower(change)]
+    for scheduler, (happens, do) in _CUT.items():
+        units = {change.unit for change in cut if effects.schedulers[change.cluster] == scheduler}
+        yield from about(Mark.WARNING, sorted(units), happens, do)
 
 
 def _lower(change: QuotaChange) -> bool:

@@ -18,7 +18,7 @@ Value: TypeAlias = Any
 _SEPARATOR: Final = "\n---\n"
 """Between the documents of a file. Text in a value is indented, so it never stands there for anything else."""
 
-_UNITS: Final = ("\nkind: Cohort\n", "\nkind: ClusterQueue\n")
+_UNITS: Final = ("\nkind: Cohort\n", "\nkind: ClusterQueue\n", "\nkind: Queue\n", "\n  name: tenancy-compute\n")
 """Lines of files that hold units."""
 
 _EMBEDDED: Final = "Yaml"

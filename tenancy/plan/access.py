@@ -17,15 +17,17 @@ WRITE: Final = READ | {"create", "delete", "deletecollection", "patch", "update"
 CONNECT: Final = frozenset({"create", "get"})
 """Clients open a connection to a pod with either verb, depending on the protocol."""
 
-CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "work": (
-        *("pods", "jobs.batch", "cronjobs.batch"),
-        *("deployments.apps", "deployments.apps/scale", "statefulsets.apps", "statefulsets.apps/scale"),
-        *("jobsets.jobset.x-k8s.io", "leaderworkersets.leaderworkerset.x-k8s.io", "trainjobs.trainer.kubeflow.org"),
-        *("jaxjobs.kubeflow.org", "mpijobs.kubeflow.org", "paddlejobs.kubeflow.org", "pytorchjobs.kubeflow.org"),
-        *("tfjobs.kubeflow.org", "xgboostjobs.kubeflow.org", "appwrappers.workload.codeflare.dev"),
-        *("rayclusters.ray.io", "rayjobs.ray.io", "rayservices.ray.io"),
-    ),
+_PLAIN: Final = (
+    *("pods", "jobs.batch", "cronjobs.batch"),
+    *("deployments.apps", "deployments.apps/scale", "statefulsets.apps", "statefulsets.apps/scale"),
+)
+_OPERATED: Final = (
+    *("jobsets.jobset.x-k8s.io", "leaderworkersets.leaderworkerset.x-k8s.io", "trainjobs.trainer.kubeflow.org"),
+    *("jaxjobs.kubeflow.org", "mpijobs.kubeflow.org", "paddlejobs.kubeflow.org", "pytorchjobs.kubeflow.org"),
+    *("tfjobs.kubeflow.org", "xgboostjobs.kubeflow.org"),
+    *("rayclusters.ray.io", "rayjobs.ray.io", "rayservices.ray.io"),
+)
+_INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "terminals": ("pods/attach", "pods/exec", "pods/portforward"),
     "logs": ("pods/log", "events", "events.events.k8s.io"),
     "data": ("configmaps", "persistentvolumeclaims", "services"),
@@ -34,16 +36,9 @@ CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
     "tokens": ("serviceaccounts/token",),
     "limits": ("limitranges", "resourcequotas"),
     "isolation": ("networkpolicies.networking.k8s.io",),
-    "queue": ("localqueues.kueue.x-k8s.io", "workloads.kueue.x-k8s.io"),
-    "pending": ("localqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
-    "quotas": tuple(
-        f"{name}.kueue.x-k8s.io"
-        for name in (
-            *("admissionchecks", "clusterqueues", "cohorts", "resourceflavors", "topologies"),
-            "workloadpriorityclasses",
-        )
-    ),
-    "all pending": ("clusterqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
+}
+"""What every namespace has beside its work."""
+_AROUND: Final[Mapping[str, tuple[str, ...]]] = {
     "policies": tuple(
         f"{name}.admissionregistration.k8s.io"
         for name in (
@@ -59,11 +54,48 @@ CONCERNS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "namespaces": ("namespaces",),
     "cluster": (
-        *("nodes", "persistentvolumes", "storageclasses.storage.k8s.io", "priorityclasses.scheduling.k8s.io"),
+        *("nodes", "persistentvolumes", "storageclasses.storage.k8s.io"),
         "customresourcedefinitions.apiextensions.k8s.io",
     ),
 }
-"""Kinds by what they are about: `resource[.group][/subresource]`. Those that a cluster does not serve do no harm."""
+"""What is around the namespaces of every cluster."""
+_PRIORITIES: Final = "priorityclasses.scheduling.k8s.io"
+"""Where pods are what is scheduled, their classes decide who goes first, so they are among the quotas."""
+
+CONCERNS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "kueue": {
+        "work": (*_PLAIN, *_OPERATED, "appwrappers.workload.codeflare.dev"),
+        **_INSIDE,
+        "queue": ("localqueues.kueue.x-k8s.io", "workloads.kueue.x-k8s.io"),
+        "pending": ("localqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
+        "quotas": tuple(
+            f"{name}.kueue.x-k8s.io"
+            for name in (
+                *("admissionchecks", "clusterqueues", "cohorts", "resourceflavors", "topologies"),
+                "workloadpriorityclasses",
+            )
+        ),
+        "all pending": ("clusterqueues.visibility.kueue.x-k8s.io/pendingworkloads",),
+        **_AROUND,
+        "cluster": (*_AROUND["cluster"], _PRIORITIES),
+    },
+    "volcano": {
+        "work": (
+            *(*_PLAIN, *_OPERATED, "jobs.batch.volcano.sh", "cronjobs.batch.volcano.sh"),
+            *("jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"),
+        ),
+        **_INSIDE,
+        "queue": ("podgroups.scheduling.volcano.sh",),
+        "quotas": (
+            *("queues.scheduling.volcano.sh", "commands.bus.volcano.sh", "hypernodes.topology.volcano.sh"),
+            _PRIORITIES,
+        ),
+        **_AROUND,
+    },
+    "native": {"work": _PLAIN, **_INSIDE, "quotas": (_PRIORITIES,), **_AROUND},
+}
+"""By the scheduler of a cluster, kinds by what they are about: `resource[.group][/subresource]`. Those that a cluster
+does not serve do no harm."""
 
 
 class Right(NamedTuple):
@@ -95,9 +127,9 @@ PLATFORM: Final = ("auditor", "platform admin")
 """The levels that hold in the whole cluster; the others hold in the namespaces of the unit that grants them."""
 
 
-def allowed(level: str) -> frozenset[tuple[str, str]]:
+def allowed(level: str, scheduler: str) -> frozenset[tuple[str, str]]:
     """Every verb and kind of a level, those of the levels that it contains included."""
-    return _ALLOWED[level]
+    return _ALLOWED[scheduler][level]
 
 
 def levels(plan: ClusterPlan, subject: str, namespace: str = "") -> frozenset[str]:
@@ -119,7 +151,8 @@ def may(plan: ClusterPlan, subject: str, verb: str, kind: str, namespace: str = 
 
     Without a namespace it is about a kind outside of namespaces, or about all namespaces at once.
     """
-    return any((verb, kind) in _ALLOWED[level] for level in levels(plan, subject, namespace))
+    rights = _ALLOWED[plan.cluster.scheduler]
+    return any((verb, kind) in rights[level] for level in levels(plan, subject, namespace))
 
 
 def _granted(namespace: Namespace, subject: str) -> Iterator[str]:
@@ -129,14 +162,17 @@ def _granted(namespace: Namespace, subject: str) -> Iterator[str]:
         yield "member"
 
 
-def _rights(level: str) -> Iterator[tuple[str, str]]:
+def _rights(level: str, concerns: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     if level in CONTAINS:
-        yield from _rights(CONTAINS[level])
+        yield from _rights(CONTAINS[level], concerns)
     for right in RIGHTS:
         if right.level == level:
             yield from (
-                (verb, kind) for concern in right.concerns for kind in CONCERNS[concern] for verb in right.verbs
+                (verb, kind) for concern in right.concerns for kind in concerns.get(concern, ()) for verb in right.verbs
             )
 
 
-_ALLOWED: Final = {level: frozenset(_rights(level)) for level in {right.level for right in RIGHTS}}
+_ALLOWED: Final = {
+    scheduler: {level: frozenset(_rights(level, concerns)) for level in {right.level for right in RIGHTS}}
+    for scheduler, concerns in CONCERNS.items()
+}

@@ -26,6 +26,7 @@ CLUSTER_SCOPED: Final = frozenset(
         "Cohort",
         "CustomResourceDefinition",
         "FlowSchema",
+        "HyperNode",
         "IngressClass",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",
@@ -34,6 +35,7 @@ CLUSTER_SCOPED: Final = frozenset(
         "PersistentVolume",
         "PriorityClass",
         "PriorityLevelConfiguration",
+        "Queue",
         "ResourceFlavor",
         "RuntimeClass",
         "StorageClass",
@@ -44,7 +46,8 @@ CLUSTER_SCOPED: Final = frozenset(
         "WorkloadPriorityClass",
     }
 )
-"""Kinds of Kubernetes and Kueue without a namespace. A user's schema says it of its kind: `"x-scope": "Cluster"`."""
+"""Kinds of Kubernetes, Kueue and Volcano without a namespace. A user's schema says it of its kind, as `"x-scope":
+"Cluster"`."""
 
 _LONGEST_MESSAGE: Final = 300
 _PATH: Final = re.compile(r"\$((?:\.\w+|\[\d+\]|\['(?:[^'\\]|\\.)*'\])*): (.*)", re.DOTALL)

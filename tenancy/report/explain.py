@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from json import dumps
 from typing import Any, Final
 
 from tenancy.model.quantity import canonical, human
+from tenancy.report.explain_words import WORDS, Words
 from tenancy.report.report import plural
 from tenancy.report.terminal import visible, wrap
 
@@ -68,12 +69,12 @@ class Fragmentation:
     neighbours: int
     """Other queues that may run smaller jobs there."""
     message: str
-    """What the condition of its Workload holds meanwhile."""
+    """What is said meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What becomes of a job; the fields are those of `tenancy.backend.kueue.waiting`."""
+    """What becomes of a job; the fields are those of `tenancy.backend.waiting`."""
 
     pod: Mapping[str, int]
     pods: int
@@ -85,6 +86,8 @@ class Answer:
     fragmented: str
     toleration: str
     """A taint that its pods must tolerate by themselves, because the cluster's API server adds nothing."""
+    queue: str = ""
+    started: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +97,11 @@ class Explanation:
     unit: str
     kind: str
     cluster: str
+    scheduler: str = "kueue"
     queue: str
     """Where its jobs wait; empty for a unit that holds others."""
+    queues: tuple[str, ...] = ()
+    """What that is called in the cluster: one for each flavor where the scheduler has it so, none where it has none."""
     shared: bool
     """Whether the queue belongs to the unit above, so that the numbers do, too."""
     namespaces: tuple[str, ...]
@@ -106,6 +112,8 @@ class Explanation:
     promises: tuple[Promise, ...]
     loans: tuple[Loan, ...]
     fragmentation: tuple[Fragmentation, ...]
+    parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What each namespace may use, where several have parts of their own."""
     answer: Answer | None = None
     unasked: tuple[str, ...] = ()
     """Units to ask instead, where a job was asked about and the unit has no queue of its own."""
@@ -125,7 +133,8 @@ def text(explanations: Sequence[Explanation], width: int = 100) -> str:
 def _data(each: Explanation) -> dict[str, Any]:
     answer = each.answer
     return {
-        **{key: getattr(each, key) for key in ("unit", "kind", "cluster", "queue", "shared", "state", "reclaim")},
+        **{key: getattr(each, key) for key in _PLAIN},
+        "queues": list(each.queues),
         "namespaces": list(each.namespaces),
         "sharing": "weighted" if each.weighted else "first-come",
         "promises": [_amounts(asdict(promise), promise.resource) for promise in each.promises],
@@ -138,44 +147,50 @@ def _data(each: Explanation) -> dict[str, Any]:
             for loan in each.loans
         ],
         "fragmentation": [asdict(found) for found in each.fragmentation],
-        "job": {**asdict(answer), "pod": _pod(answer)} if answer else None,
+        "parts": {name: _quantities(amounts) for name, amounts in each.parts.items()},
+        "job": {**asdict(answer), "pod": _quantities(answer.pod)} if answer else None,
         "ask": list(each.unasked),
     }
+
+
+_PLAIN: Final = ("unit", "kind", "cluster", "scheduler", "queue", "shared", "state", "reclaim")
 
 
 def _amounts(data: dict[str, Any], resource: str) -> dict[str, Any]:
     return {key: canonical(value, resource) if isinstance(value, int) else value for key, value in data.items()}
 
 
-def _pod(answer: Answer) -> dict[str, str]:
-    return {resource: canonical(amount, resource) for resource, amount in answer.pod.items()}
+def _quantities(amounts: Mapping[str, int]) -> dict[str, str]:
+    return {resource: canonical(amount, resource) for resource, amount in amounts.items()}
 
 
 def _block(each: Explanation, width: int) -> Iterator[str]:
+    words = WORDS[each.scheduler]
     yield visible(_head(each))
     if each.shared:
-        yield f"Its jobs wait in the queue {each.queue}, which it shares; the numbers are those of the queue."
+        yield words.shared.format(queue=each.queue)
     if each.state != "active":
         yield f"It is {each.state}: nothing new starts."
     yield ""
     yield from _table(each.promises)
+    yield from _parts(each.parts)
     for loan in each.loans:
         yield ""
         yield f"{loan.flavor} {loan.resource}"
-        yield from _sentences(_loan(loan), width)
-    if each.loans:
+        yield from _sentences(_loan(loan, words), width)
+    if each.loans or words.alone:
         yield ""
-        yield from _sentences(_borrowing(each), width, "")
+        yield from _sentences(_borrowing(each, words), width, "")
     for found in each.fragmentation:
         yield ""
-        yield from _sentences([_fragmentation(found)], width, "")
-    yield from _job(each, width)
+        yield from _sentences([_fragmentation(found, words)], width, "")
+    yield from _job(each, words, width)
 
 
 def _head(each: Explanation) -> str:
-    queue = f", queue {each.queue}" if each.queue else ""
+    queues = f", queue{'s' if len(each.queues) > 1 else ''} {_names(each.queues)}" if each.queues else ""
     namespaces = f", namespaces {_names(each.namespaces)}" if each.namespaces else ""
-    return f"{each.unit} ({each.kind}) in {each.cluster}{queue}{namespaces}"
+    return f"{each.unit} ({each.kind}) in {each.cluster}{queues}{namespaces}"
 
 
 def _table(promises: Sequence[Promise]) -> Iterator[str]:
@@ -192,22 +207,34 @@ def _table(promises: Sequence[Promise]) -> Iterator[str]:
         yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
 
 
-def _loan(loan: Loan) -> Iterator[str]:
+def _parts(parts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    if len(parts) < 2:
+        return
+    yield ""
+    yield "Each of its namespaces has a part of its own:"
+    for name, amounts in parts.items():
+        shown = [f"{human(amount, resource)} of {resource}" for resource, amount in amounts.items() if amount]
+        yield f"  {name}: {', '.join(shown) or 'nothing'}"
+
+
+def _loan(loan: Loan, words: Words) -> Iterator[str]:
     for pool in loan.pools:
         yield f"{pool.unit} keeps {human(pool.amount, loan.resource)} in its pool, for all below it."
     if not loan.pools and not loan.lenders:
         yield "It borrows from nobody."
-    for reclaim, how in _TAKEN_BACK.items():
+    for reclaim, how in words.taken_back.items():
         found = [lender for lender in _largest(loan.lenders) if lender.reclaim == reclaim]
         if found:
             named = [f"{lender.unit} ({human(lender.amount, loan.resource)})" for lender in found]
             yield f"It may borrow what is idle of {_names(named)}; {how} (`reclaim: {reclaim}`)."
 
 
-def _borrowing(each: Explanation) -> Iterator[str]:
+def _borrowing(each: Explanation, words: Words) -> Iterator[str]:
     """What holds for every resource."""
-    if each.queue:
-        yield f"Its own quota, lent while it is idle, comes back {_COMES_BACK[each.reclaim]}."
+    if words.alone:
+        yield words.alone
+    elif each.queue:
+        yield f"Its own quota, lent while it is idle, comes back {words.comes_back[each.reclaim]}."
     if each.weighted and any(loan.pools or loan.lenders for loan in each.loans):
         yield (
             "Who borrows shares by weight: a borrower below its share may evict what another runs above its own "
@@ -215,79 +242,51 @@ def _borrowing(each: Explanation) -> Iterator[str]:
         )
 
 
-_TAKEN_BACK: Final = {
-    "any": "they take it back at once, by evicting what runs on it",
-    "lower-priority": "they take it back at once from jobs of a lower priority than theirs, else when these end",
-    "never": "they take it back when the jobs that run on it end",
-}
-_COMES_BACK: Final = {
-    "any": "on demand, at about a second for each workload that is evicted (`reclaim: any`)",
-    "lower-priority": "on demand from jobs of lower priority, from others when they end (`reclaim: lower-priority`)",
-    "never": "when the jobs that run on it end (`reclaim: never`)",
-}
-
-
 def _largest(lenders: Iterable[Lender]) -> list[Lender]:
     return sorted(lenders, key=lambda lender: (-lender.amount, lender.unit))
 
 
-def _fragmentation(found: Fragmentation) -> str:
-    return (
-        f"{found.flavor}: a pod of {found.gpus} GPUs takes a whole node. {plural(found.neighbours, 'other queue')} may "
-        "run smaller jobs there, and once these have come and gone such a pod may wait although its GPUs are free, "
-        f"saying `{found.message}`. Borrowers are evicted where that empties a node, owners never. The ways out: a "
-        f"flavor of its own, or `wholeNodes: true` on {found.flavor}."
-    )
+def _fragmentation(found: Fragmentation, words: Words) -> str:
+    others = plural(found.neighbours, f"other {words.unit}")
+    return words.fragmentation.format(flavor=found.flavor, gpus=found.gpus, others=others, message=found.message)
 
 
-def _job(each: Explanation, width: int) -> Iterator[str]:
+def _job(each: Explanation, words: Words, width: int) -> Iterator[str]:
     if each.unasked:
         yield ""
         yield from _sentences([f"It has no queue, so it runs no job itself. Ask: {_names(each.unasked)}."], width, "")
     if each.answer is None:
         return
     answer = each.answer
-    pod = ", ".join(f"{amount} {resource}" for resource, amount in _pod(answer).items())
+    pod = ", ".join(f"{amount} {resource}" for resource, amount in _quantities(answer.pod).items())
     yield ""
-    yield from _sentences([f"{plural(answer.pods, 'pod')} of {pod}: {_outcome(each, answer)}"], width, "")
+    yield from _sentences([f"{plural(answer.pods, 'pod')} of {pod}: {_outcome(each, answer, words)}"], width, "")
     if answer.toleration:
         yield from _sentences([f"Its pods must tolerate {answer.toleration} by themselves."], width)
-    words = [
+    if answer.queue and answer.outcome != "never":
+        yield from _sentences([f"It must name the queue {answer.queue}."], width)
+    said = [
         ("It says:", answer.message),
         ("While it waits:", answer.waits),
         ("For lack of a node:", answer.fragmented),
     ]
-    for lead, message in words:
+    for lead, message in said:
         if message:
             yield f"  {lead} {visible(message.rstrip())}{'' if lead == 'It says:' else '…'}"
 
 
-def _outcome(each: Explanation, answer: Answer) -> str:
+def _outcome(each: Explanation, answer: Answer, words: Words) -> str:
     if answer.outcome != "never":
-        back = (
-            f" What others have borrowed of it comes back {_COMES_BACK[each.reclaim]}."
-            if answer.outcome == "quota"
-            else ""
-        )
-        return _OUTCOMES[answer.outcome].format(flavor=answer.flavor) + back
-    return "it NEVER runs: " + _CAUSES[answer.cause].format(flavor=answer.flavor, queue=each.queue, state=each.state)
-
-
-_OUTCOMES: Final = {
-    "reserved": "it runs on {flavor} from the reserve, which nobody else ever uses.",
-    "quota": "it runs on {flavor} from the quota.",
-    "borrows": "it runs on {flavor} by borrowing, while others leave as much idle; their owners may evict it.",
-}
-_CAUSES: Final = {
-    "stopped": "the queue {queue} is {state}.",
-    "whole-nodes": "the API server refuses it; each pod must take all GPUs of a node.",
-    "resource": "no flavor that the queue {queue} reaches has what it asks for.",
-    "selector": "it selects nodes of a flavor that the queue {queue} does not reach.",
-    "taint": "{flavor} is fenced, and its pods do not tolerate the taint.",
-    "capacity": "it asks for more than the queue {queue} can come to on {flavor}.",
-    "topology": "the nodes of {flavor} have no place for all its pods, even while they are empty.",
-    "nodes": "quotas admit it on {flavor}, whose nodes have no place; its pods never start, and it is tried in vain.",
-}
+        return words.outcomes[answer.outcome].format(flavor=answer.flavor, back=words.comes_back.get(each.reclaim, ""))
+    why = words.causes[answer.cause].format(
+        flavor=answer.flavor,
+        queue=each.queue,
+        named=answer.queue,
+        state=each.state,
+        started=answer.started,
+        pods=plural(answer.pods, "pod"),
+    )
+    return f"it NEVER runs{' as a whole' if answer.cause == 'part' else ''}: {why}"
 
 
 def _sentences(sentences: Iterable[str], width: int, indent: str = "  ") -> Iterator[str]:

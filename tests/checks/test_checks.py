@@ -17,7 +17,7 @@ from tenancy.report.text import text
 
 CASES = Path(__file__).parent
 TODAY = date(2026, 6, 15)
-RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES, *backend.LOSSES)}
+RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES, *backend.RULES)}
 NAMES = ("Kueue", "Kubernetes", "Volcano")
 """With which a message may begin."""
 NOT_FROM_A_FILE = frozenset({"file-unreadable", "org-ambiguous", "org-missing", "yaml-size"})
@@ -67,5 +67,5 @@ def test_every_folder_belongs_to_a_rule() -> None:
 
 def test_codes_are_unique() -> None:
     """A code names one rule in the whole program."""
-    every: tuple[Rule, ...] = (*load.RULES, *model.RULES, *check.RULES, *backend.LOSSES)
+    every: tuple[Rule, ...] = (*load.RULES, *model.RULES, *check.RULES, *backend.RULES)
     assert len({rule.code for rule in every}) == len(every)

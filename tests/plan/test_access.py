@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from tenancy.backend.kueue.work import WORK as KUEUE
+from tenancy.backend.native.work import WORK as NATIVE
 from tenancy.backend.shared.rbac import role_name, roles
+from tenancy.backend.volcano.work import WORK as VOLCANO
 from tenancy.plan import plan
 from tenancy.plan.access import CONCERNS, RIGHTS, WRITE, allowed, levels, may
 from tenancy.plan.values import ClusterPlan
@@ -16,6 +19,8 @@ from tests.orgs import organized
 LEVELS = ("viewer", "member", "admin", "auditor", "platform admin")
 GOVERNING = ("limits", "isolation", "queue", "quotas", "policies", "webhooks", "roles", "namespaces", "cluster")
 READ_ONLY = ("get", "list", "watch")
+WORK = {"kueue": KUEUE, "volcano": VOLCANO, "native": NATIVE}
+each_scheduler = pytest.mark.parametrize("scheduler", WORK)
 
 
 @pytest.fixture(scope="module")
@@ -83,41 +88,54 @@ def test_a_member_works_and_an_admin_keeps_the_secrets(acme: ClusterPlan) -> Non
     assert who("patch", "localqueues.kueue.x-k8s.io") == [False, False, False]
 
 
+@each_scheduler
 @pytest.mark.parametrize("level", ["viewer", "member", "admin", "auditor"])
-def test_nobody_but_platform_staff_changes_what_governs(level: str) -> None:
+def test_nobody_but_platform_staff_changes_what_governs(level: str, scheduler: str) -> None:
     """Queues, quotas, isolation, policies, roles, namespaces and nodes."""
-    kinds = {kind for concern in GOVERNING for kind in CONCERNS[concern]}
-    assert [right for right in allowed(level) if right[1] in kinds and right[0] not in READ_ONLY] == []
+    kinds = {kind for concern in GOVERNING for kind in CONCERNS[scheduler].get(concern, ())}
+    assert [right for right in allowed(level, scheduler) if right[1] in kinds and right[0] not in READ_ONLY] == []
 
 
-def test_nobody_at_all_gives_rights() -> None:
+@each_scheduler
+def test_nobody_at_all_gives_rights(scheduler: str) -> None:
     """Roles and bindings come from the organization's repository alone, and nobody acts as somebody else."""
-    every = {right for level in LEVELS for right in allowed(level)}
+    every = {right for level in LEVELS for right in allowed(level, scheduler)}
     assert {verb for verb, _ in every} == WRITE
-    assert {verb for verb, kind in every if kind in CONCERNS["roles"]} == set(READ_ONLY)
+    assert {verb for verb, kind in every if kind in CONCERNS[scheduler]["roles"]} == set(READ_ONLY)
 
 
+@each_scheduler
 @pytest.mark.parametrize("level", ["auditor", "platform admin"])
-def test_platform_staff_reads_everything_but_secrets(level: str) -> None:
+def test_platform_staff_reads_everything_but_secrets(level: str, scheduler: str) -> None:
     """And opens no terminal, and makes no token: with either one it would act as a tenant."""
     hidden = ("secrets", "tokens", "terminals")
-    assert {kind for verb, kind in allowed(level) if verb == "get"} == {
-        kind for concern, kinds in CONCERNS.items() if concern not in hidden for kind in kinds
+    assert {kind for verb, kind in allowed(level, scheduler) if verb == "get"} == {
+        kind for concern, kinds in CONCERNS[scheduler].items() if concern not in hidden for kind in kinds
     }
 
 
 def test_every_concern_is_of_somebody() -> None:
-    """A concern that no level has a right to would be a slip of the pen, and so would one without kinds."""
-    assert {concern for right in RIGHTS for concern in right.concerns} == CONCERNS.keys()
-    assert all(CONCERNS.values())
+    """A concern that no level has a right to would be a slip of the pen, and so would one without kinds or a kind in
+    two."""
+    concerns = {concern for right in RIGHTS for concern in right.concerns}
+    assert {concern for each in CONCERNS.values() for concern in each} == concerns
+    for each in CONCERNS.values():
+        kinds = [kind for kinds in each.values() for kind in kinds]
+        assert all(each.values())
+        assert len(set(kinds)) == len(kinds)
 
 
+@each_scheduler
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_emitted_role_of_a_level_is_what_the_level_means(level: str, acme: ClusterPlan) -> None:
+def test_the_emitted_role_of_a_level_is_what_the_level_means(level: str, scheduler: str, acme: ClusterPlan) -> None:
     """Right by right, the roles come to what is said here, no more and no less."""
     name = role_name({"auditor": "platform-auditor", "platform admin": "platform-admin"}.get(level, level))
-    (role,) = [each for each in roles(acme) if each["kind"] == "ClusterRole" and each["metadata"]["name"] == name]
-    assert set(_given(role["rules"])) ^ allowed(level) == set()
+    (role,) = [
+        each
+        for each in roles(acme, WORK[scheduler])
+        if each["kind"] == "ClusterRole" and each["metadata"]["name"] == name
+    ]
+    assert set(_given(role["rules"])) ^ allowed(level, scheduler) == set()
 
 
 def _given(rules: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 
 from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise, text
 from tenancy.report.explain import json as json_view
+from tenancy.report.explain_words import WORDS
 
 GPU = "nvidia.com/gpu"
 UNIT = Explanation(
@@ -17,6 +18,7 @@ UNIT = Explanation(
     kind="team",
     cluster="train",
     queue="research-vision",
+    queues=("research-vision",),
     shared=False,
     namespaces=("research-vision",),
     state="active",
@@ -98,6 +100,14 @@ def test_a_message_stays_on_one_line() -> None:
         ({"reclaim": "never"}, "comes back when the jobs that run on it end"),
         ({"unasked": ("a/b", "a/c")}, "It has no queue, so it runs no job itself. Ask: a/b, a/c."),
         ({"answer": replace(JOB, toleration="a=b:NoSchedule")}, "Its pods must tolerate a=b:NoSchedule by themselves."),
+        ({"queues": ("a-h100", "a-cpu")}, "in train, queues a-h100, a-cpu, namespaces"),
+        (
+            {"parts": {"a": {GPU: 2}, "b": {GPU: 0}}},
+            "Each of its namespaces has a part of its own: a: 2 of nvidia.com/gpu",
+        ),
+        ({"scheduler": "volcano"}, "comes back within about 7 seconds"),
+        ({"scheduler": "native"}, "nobody borrows from it"),
+        ({"answer": replace(JOB, queue="a-h100")}, "It must name the queue a-h100."),
         (
             {"fragmentation": (Fragmentation(flavor="h100", gpus=8, neighbours=1, message="no place"),)},
             "1 other queue may run smaller jobs there",
@@ -109,6 +119,26 @@ def test_what_is_said_where_it_holds(change: dict[str, object], sentence: str) -
     shown, plain = (" ".join(text([each], 1000).split()) for each in (replace(UNIT, **change), UNIT))  # type: ignore[arg-type]
     assert sentence in shown
     assert sentence not in plain
+
+
+@pytest.mark.parametrize("scheduler", WORDS)
+def test_every_scheduler_has_its_words(scheduler: str) -> None:
+    """For each outcome that it knows, and for each reason why a job never runs, all blanks are filled."""
+    words = WORDS[scheduler]
+    unit = replace(UNIT, scheduler=scheduler, loans=())
+    told = [text([replace(unit, answer=replace(JOB, outcome=outcome))], 1000) for outcome in words.outcomes]
+    never = replace(JOB, outcome="never", queue="a-h100", started=1)
+    told += [text([replace(unit, answer=replace(never, cause=cause))], 1000) for cause in words.causes]
+    assert len({each.splitlines()[-2] for each in told}) == len(told)
+    assert [each for each in told if "{" in each] == []
+
+
+def test_a_job_of_which_a_part_starts_never_runs_as_a_whole() -> None:
+    """How many pods start is told; the queue that a job never gets into is not named."""
+    part = replace(JOB, outcome="never", cause="part", started=1, queue="q", waits="")
+    shown = " ".join(text([replace(UNIT, scheduler="native", answer=part)], 1000).split())
+    assert "it NEVER runs as a whole: the API server lets in 1 of its 2 pods" in shown
+    assert "It must name" not in shown
 
 
 def test_many_lenders_are_counted() -> None:

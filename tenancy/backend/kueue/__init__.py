@@ -11,6 +11,7 @@ from tenancy.backend.kueue.configuration_schema import violations
 from tenancy.backend.kueue.flavors import flavors, priorities
 from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
+from tenancy.backend.kueue.work import WORK
 from tenancy.backend.manifest import Manifest, Nonconforming, Object, Page
 from tenancy.backend.shared import platform, tenant
 from tenancy.plan.values import ClusterPlan
@@ -18,7 +19,7 @@ from tenancy.plan.values import ClusterPlan
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     """Everything that a cluster with Kueue gets, file by file; paths are relative to the cluster's folder."""
-    yield Manifest("platform/roles.yaml", tuple(platform(plan)))
+    yield Manifest("platform/roles.yaml", tuple(platform(plan, WORK)))
     if plan.priorities:
         yield Manifest("platform/priorities.yaml", tuple(priorities(plan)))
     yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": _configuration(plan)})
@@ -51,5 +52,5 @@ def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
 def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
     """A file for each team, with all of its namespaces."""
     for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects = [each for namespace in found for each in (*tenant(plan, namespace), local_queue(namespace))]
+        objects = [each for namespace in found for each in (*tenant(plan, namespace, WORK), local_queue(namespace))]
         yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))

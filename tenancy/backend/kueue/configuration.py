@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenancy.backend.shared.frameworks import FRAMEWORKS
+from tenancy.backend.kueue.work import WORK
 from tenancy.model.duration import go_duration
 from tenancy.plan.values import ClusterPlan
 
@@ -49,7 +49,7 @@ def configuration(plan: ClusterPlan) -> dict[str, Any]:
     if plan.cluster.sharing == "weighted":
         strategies = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
         result["fairSharing"] = {"preemptionStrategies": strategies}
-    result["integrations"] = {"frameworks": [framework.integration for framework in FRAMEWORKS]}
+    result["integrations"] = {"frameworks": [framework.name for framework in WORK.frameworks]}
     if gates := GATES.get(plan.kueue):
         result["featureGates"] = dict(gates)
     return result

@@ -1,19 +1,42 @@
-"""What Kueue makes of each promise."""
+"""What Kueue makes of each promise. It is the reference: all are kept, and two have a weakness that is to be known."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from tenancy.backend.parity import Promise
-from tenancy.diagnostics import Rule
-from tenancy.model.organization import Org
-from tenancy.plan.values import ClusterPlan
-
-RULES: Final[tuple[Rule, ...]] = ()
+from tenancy.backend.parity import KEPT, Answer, Answers, Fate, Made, differently, kept
+from tenancy.backend.promises import Look, Said
 
 
-def parity(org: Org, plan: ClusterPlan) -> Iterator[Promise]:
-    """Every promise, in the order of the units."""
-    del org, plan
-    yield from ()
+def _state(seen: Look, said: Said) -> Made:
+    """Kueue evicts nothing from a queue that is stopped (run on 0.19.2)."""
+    del seen
+    if said.value == "draining":
+        return KEPT
+    return Made(Fate.DIFFERENTLY, "what it has borrowed stays with it until its jobs end: nobody takes it back")
+
+
+ANSWERS: Final[Answers] = {
+    "gang": kept(),
+    "priorities": kept(),
+    "placement": kept(),
+    "flavors": kept(),
+    "reclaimTime": kept(),
+    "reclaimGangs": kept(),
+    "reclaimEvictions": differently("a job too many may go while another is still ending; it starts again at once"),
+    "reclaimBounds": kept(),
+    "cpuJobs": kept(),
+    "wholeNodes": kept(),
+    "topology": kept(),
+    "reserved": kept(),
+    "quota": kept(),
+    "limit": kept(),
+    "borrowing": kept(),
+    "pool": kept(),
+    "weight": kept(),
+    "reclaim": kept(),
+    "preemption": kept(),
+    "borrowingPreemption": kept(),
+    "queueing": kept(),
+    "state": Answer("a held unit keeps what it has borrowed until its jobs end", _state),
+}

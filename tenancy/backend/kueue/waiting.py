@@ -2,31 +2,36 @@
 
 The formulas and the words are those of Kueue's scheduler: pkg/scheduler/flavorassigner (which flavor, and why not),
 pkg/cache/scheduler (`potentialAvailable`, `notFitMessage`) and pkg/controller/core (stopped queues), read in 0.17.0,
-0.18.4 and 0.19.2 and compared with the conditions of real Workloads on 0.17.0 and 0.19.2. What is used at the moment is
-not known here: a verdict holds for a cluster whose nodes are all there, and says what the job can come to.
+0.18.4 and 0.19.2 and compared with the conditions of real Workloads on 0.17.0 and 0.19.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from tenancy.backend.kueue.capacity import capacity, queue_of, quota_of, room
-from tenancy.model.hardware import CPU, MEMORY, Hardware, Taint, tolerated
+from tenancy.backend.kueue.capacity import capacity, reach
+from tenancy.backend.waiting import (
+    WHOLE_NODES,
+    Cause,
+    Outcome,
+    Request,
+    Verdict,
+    Waiting,
+    main_of,
+    promise,
+    queue_of,
+    quota_of,
+    refused,
+    room,
+    scatters,
+    untolerated,
+)
+from tenancy.model.hardware import Hardware
 from tenancy.model.quantity import canonical
 from tenancy.model.versions import number
 from tenancy.plan.values import ClusterPlan, Queue
-
-Outcome: TypeAlias = Literal["reserved", "quota", "borrows", "never"]
-"""The weakest promise that the job needs: what is never lent, what is its own, or what others leave idle."""
-
-Cause: TypeAlias = Literal[
-    "", "stopped", "whole-nodes", "resource", "selector", "taint", "capacity", "topology", "nodes"
-]
-"""Why it never runs: the queue is stopped; the API server refuses parts of a node; no flavor of the queue has the
-resource; none has the labels; a taint; more than the queue can come to; no node is large enough, or there are too few
-(`topology`: Kueue says so and admits nothing; `nodes`: under `placement: plain` it admits pods that never start)."""
 
 NAMES_EVERY_RESOURCE: Final = (0, 19)
 """From this minor on Kueue names every resource of which a flavor has too little; before, the first that its random
@@ -36,52 +41,12 @@ OWN_LABEL_KEYS: Final = (0, 18)
 """From this minor on a node selector is compared with the label keys of the flavor at hand; before, with those of all
 flavors of the queue."""
 
-WHOLE_NODES: Final = "These GPUs are given out in whole nodes"
-"""How the refusal of the admission policy begins (`tenancy.backend.kueue.whole_nodes`)."""
-
 BYPASSED: Final = "Bypassed scheduling evaluation because an equivalent workload recently failed"
 """What Kueue 0.19 says of the second of equal jobs, and of the first where its scheduler gives no reason (no flavor was
 refused: only a resource is missing). The true words are then in the Workload's events."""
 
 _NEARNESS: Final[tuple[Cause, ...]] = ("nodes", "topology", "capacity", "taint", "selector")
 """Why a flavor does not take a job, from almost right to hopeless."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A job: equal pods that start together."""
-
-    pod: Mapping[str, int]
-    """What one pod requests, by resource name, in base units."""
-    pods: int = 1
-    flavor: str = ""
-    """The flavor whose node labels the pods select; empty: they select none."""
-    tolerates: bool = True
-    """Whether the pods tolerate the fenced flavors that have the GPUs they ask for, as pods do to which the admission
-    policy (from Kubernetes 1.36 on) or a job template gives the tolerations."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What becomes of a job."""
-
-    outcome: Outcome
-    flavor: str = ""
-    """Where it runs; of one that never does, the flavor that comes nearest. Empty where no flavor does."""
-    message: str = ""
-    """Of a job that never runs: what the message of its Workload's condition QuotaReserved holds, as far as that is
-    certain. Empty where it runs, and where Kueue admits pods that never start."""
-    cause: Cause = ""
-    waits: str = ""
-    """Of a job that runs: what the condition holds while others, or its own team, use what it needs."""
-    fragmented: str = ""
-    """Of a job whose pods may find no node though the GPUs are free: what the condition holds while it waits for place.
-    Empty where that cannot be."""
-
-    @property
-    def runs(self) -> bool:
-        """Whether it can run at all."""
-        return self.outcome != "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +68,7 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
     wanted = {name: count for name, count in request.pod.items() if count}
     if found.state != "active":
         return Verdict(outcome="never", cause="stopped", message=f"ClusterQueue {queue} is ")
-    if any(_refused(cluster, found, name, count) for name, count in wanted.items()):
+    if refused(cluster, found, wanted):
         return Verdict(outcome="never", cause="whole-nodes", message=WHOLE_NODES, flavor=request.flavor)
     covered = {name: count for name, count in wanted.items() if name in _covered(cluster, found)}
     looks = [_look(cluster, found, cluster.flavors[name], request, covered) for name in found.flavors]
@@ -112,11 +77,11 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
         return Verdict(outcome="never", cause="resource", message=message)
     fits = next((look for look in looks if not look.cause), None)
     if fits is None:
-        return _never(found, looks, _main(wanted))
+        return _never(found, looks, main_of(wanted))
     return Verdict(
         outcome=fits.outcome,
         flavor=fits.flavor,
-        waits=f"insufficient unused quota for {_main(wanted)} in flavor {fits.flavor}, ",
+        waits=f"insufficient unused quota for {main_of(wanted)} in flavor {fits.flavor}, ",
         fragmented=_fragmented(cluster, cluster.flavors[fits.flavor], wanted, request.pods),
     )
 
@@ -124,7 +89,7 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
 def _look(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Request, wanted: Mapping[str, int]) -> _Look:
     """What Kueue finds on one flavor, in its order: taints, node selector, quota, nodes."""
     name, total = flavor.name, {resource: count * request.pods for resource, count in wanted.items()}
-    if taint := _untolerated(cluster, flavor, request):
+    if taint := untolerated(cluster, flavor, request):
         words = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
         return _Look(name, "never", "taint", f"untolerated taint {words} in flavor {name}")
     if request.flavor and not _selects(cluster, queue, flavor, cluster.flavors[request.flavor].labels):
@@ -133,21 +98,10 @@ def _look(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Request
         return _Look(name, "never", "capacity", _too_much(cluster, name, total, short))
     fit = room(flavor, wanted)
     if fit >= request.pods:
-        return _Look(name, _promise(queue, name, total))
+        return _Look(name, promise(queue, name, total))
     if cluster.cluster.placement != "packed":
         return _Look(name, "never", "nodes")
     return _Look(name, "never", "topology", _no_place(name, fit, request.pods))
-
-
-def _untolerated(cluster: ClusterPlan, flavor: Hardware, request: Request) -> Taint | None:
-    """The first taint of a fenced flavor that the pods do not tolerate."""
-    if not flavor.fenced:
-        return None
-    asked = {name for name, count in request.pod.items() if count}
-    offering = [each for each in cluster.flavors.values() if each.gpu and each.fenced and asked & set(each.mains)]
-    given = [taint for each in offering for taint in each.taints] if request.tolerates else []
-    hard = (taint for taint in flavor.taints if taint.keeps_out)
-    return next((taint for taint in hard if not any(tolerated(taint, each) for each in given)), None)
 
 
 def _selects(cluster: ClusterPlan, queue: Queue, flavor: Hardware, selected: Mapping[str, str]) -> bool:
@@ -174,7 +128,7 @@ def _too_much(cluster: ClusterPlan, flavor: str, total: Mapping[str, int], short
     asked = f"in flavor {flavor}, previously considered podsets requests (0) + current podset request ("
     if len(short) > 1 and number(cluster.kueue) < NAMES_EVERY_RESOURCE:
         return asked  # which resource Kueue names is chance
-    resource = _main(short)
+    resource = main_of(short)
     amounts = canonical(total[resource], resource), canonical(short[resource], resource)
     return f"insufficient quota for {resource} {asked}{amounts[0]}) > maximum capacity ({amounts[1]})"
 
@@ -185,27 +139,11 @@ def _no_place(topology: str, fit: int, pods: int) -> str:
     return f'topology "{topology}" allows to fit only {fit} out of {pods} pod(s)'
 
 
-def _promise(queue: Queue, flavor: str, total: Mapping[str, int]) -> Outcome:
-    """The weakest promise that one of the resources needs."""
-    quotas = {resource: quota_of(queue, flavor, resource) for resource in total}
-    if all(count <= quotas[resource].reserved for resource, count in total.items()):
-        return "reserved"
-    return "quota" if all(count <= quotas[resource].quota for resource, count in total.items()) else "borrows"
-
-
 def _fragmented(cluster: ClusterPlan, flavor: Hardware, wanted: Mapping[str, int], pods: int) -> str:
     """What is said where no node has enough free GPUs for a pod; of several pods some may have found a node."""
-    mains = [wanted[main] for main in flavor.mains if main in wanted]
-    if flavor.gpu is None or flavor.whole_nodes or cluster.cluster.placement != "packed" or max(mains, default=0) < 2:
+    if cluster.cluster.placement != "packed" or not scatters(flavor, wanted):
         return ""
     return _no_place(flavor.name, 0, pods) if pods == 1 else f'topology "{flavor.name}" '
-
-
-def _refused(cluster: ClusterPlan, queue: Queue, resource: str, count: int) -> bool:
-    """Whether the admission policy of whole nodes refuses pods with so many of a GPU resource."""
-    offers = [flavor for name in queue.flavors if (flavor := cluster.flavors[name]).gpu and resource in flavor.mains]
-    sizes = {flavor.steps[resource] for flavor in offers}
-    return bool(offers) and all(flavor.whole_nodes for flavor in offers) and count not in sizes
 
 
 def _unavailable(
@@ -221,7 +159,7 @@ def _unavailable(
     if not covered or _hash(min(missing, key=_hash)) < min(map(_hash, covered)):
         return first
     if passed is None:
-        return _nearest(queue, looks, _main(covered)).message
+        return _nearest(queue, looks, main_of(covered)).message
     return first if passed else BYPASSED
 
 
@@ -251,6 +189,4 @@ def _nearest(queue: Queue, looks: list[_Look], main: str) -> _Look:
     return min(looks, key=lambda look: (not quota_of(queue, look.flavor, main).limit, _NEARNESS.index(look.cause)))
 
 
-def _main(resources: Mapping[str, int] | list[str]) -> str:
-    """The resource that a job is about: a GPU before cpu and memory."""
-    return next((name for name in sorted(resources) if name not in (CPU, MEMORY)), min(resources, default=CPU))
+WAITING: Final = Waiting(verdict=verdict, reach=reach, queues=lambda _, queue: (queue.name,), weighs=True, injects=True)

@@ -5,14 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.manifest import Manifest, Object, Page
+from tenancy.backend.native.policies import policies
+from tenancy.backend.native.quotas import parts, quotas
+from tenancy.backend.native.work import WORK
 from tenancy.backend.shared import platform, tenant
+from tenancy.backend.shared.priorities import priority_classes
 from tenancy.plan.values import ClusterPlan
 
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     """Everything that a cluster without a batch scheduler gets; paths are relative to the cluster's folder."""
-    yield Manifest("platform/roles.yaml", tuple(platform(plan)))
+    yield Manifest("platform/roles.yaml", tuple(platform(plan, WORK)))
+    if plan.priorities:
+        # kube-scheduler orders pods by them; it would also evict those of other teams, which no promise allows.
+        yield Manifest("platform/priorities.yaml", tuple(priority_classes(plan, "Never")))
+    if found := tuple(policies(plan)):
+        yield Manifest("policies/admission.yaml", found)
+    yield from _tenants(plan)
+
+
+def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
+    """A file for each team, with all of its namespaces."""
+    queues = {queue.name: queue for queue in plan.queues}
+    has = {namespace: part for queue in plan.queues for namespace, part in parts(plan, queue).items()}
     for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects = [each for namespace in found for each in tenant(plan, namespace)]
+        objects: list[Object] = []
+        for namespace in found:
+            objects += tenant(plan, namespace, WORK)
+            objects += quotas(plan, namespace, queues[namespace.queue], has[namespace.name])
         yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.namespaces import limits, namespace_object
 from tenancy.backend.shared.network import policies
 from tenancy.backend.shared.rbac import bindings, roles, service_accounts
+from tenancy.backend.shared.work import Work
 from tenancy.plan.values import ClusterPlan, Namespace
 
 
-def platform(plan: ClusterPlan) -> Iterator[Object]:
+def platform(plan: ClusterPlan, work: Work) -> Iterator[Object]:
     """Objects of the cluster as a whole."""
-    yield from roles(plan)
+    yield from roles(plan, work)
 
 
-def tenant(plan: ClusterPlan, namespace: Namespace) -> Iterator[Object]:
-    """A namespace and the objects in it, without what is a scheduler's."""
-    yield namespace_object(plan, namespace)
-    yield from limits(namespace)
+def tenant(
+    plan: ClusterPlan, namespace: Namespace, work: Work, annotations: Mapping[str, str] | None = None
+) -> Iterator[Object]:
+    """A namespace and the objects in it, without what is a scheduler's but for `annotations` of the namespace."""
+    yield namespace_object(plan, namespace, annotations or {})
+    yield from limits(namespace, work)
     yield from service_accounts(namespace)
     yield from bindings(namespace)
     yield from policies(plan, namespace)

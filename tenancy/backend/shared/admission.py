@@ -25,19 +25,22 @@ def validating(
     plan: ClusterPlan,
     name: str,
     variables: Mapping[str, str],
-    rules: Sequence[tuple[str, str]],
+    rules: Sequence[tuple[str, str] | tuple[str, str, str]],
     namespaces: Sequence[str] = (),
     kinds: Sequence[PodTemplates] = POD_TEMPLATES,
+    operations: tuple[str, ...] = ("CREATE", "UPDATE"),
 ) -> Iterator[Object]:
-    """A policy that refuses what breaks one of `rules` (CEL and message), in `namespaces` or in all of ours.
+    """A policy that refuses what breaks one of `rules`, in `namespaces` or in all of ours.
 
-    It fails closed: work that it cannot judge is refused. `variables` may use each other in their order.
+    A rule is CEL and a message; a third part is CEL for a better message, where the first stands for when it fails. The
+    policy fails closed: work that it cannot judge is refused. `variables` may use each other in their order.
     """
+    parts = ("expression", "message", "messageExpression")
     spec = {
         "failurePolicy": "Fail",
-        "matchConstraints": _constraints(plan, resource_rules(("CREATE", "UPDATE"), kinds), namespaces),
+        "matchConstraints": _constraints(plan, resource_rules(operations, kinds), namespaces),
         "variables": _variables(variables),
-        "validations": [{"expression": expression, "message": message} for expression, message in rules],
+        "validations": [dict(zip(parts, rule, strict=False)) for rule in rules],
     }
     yield obj(API, "ValidatingAdmissionPolicy", name, plan.labels, spec=spec)
     binding = {"policyName": name, "validationActions": ["Deny"]}
@@ -75,12 +78,12 @@ def mutating(
     yield obj(API, "MutatingAdmissionPolicyBinding", name, plan.labels, spec={"policyName": name})
 
 
-def templates() -> dict[str, str]:
+def templates(kinds: Sequence[PodTemplates] = POD_TEMPLATES, key: str = "spec") -> dict[str, str]:
     """The variable `templates`: for the new object, and in an update for the old one, the list of its pod specs, each
-    with its `path` (a JSON pointer) and its `spec`."""
+    with its `path` (a JSON pointer) and its `spec` (or what the paths of `kinds` lead to, by another `key`)."""
     return {
         "revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]',
-        "templates": f"variables.revisions.map(it,\n{_indented(pod_templates('it'))}\n)",
+        "templates": f"variables.revisions.map(it,\n{_indented(pod_templates('it', kinds, key))}\n)",
     }
 
 

@@ -13,12 +13,16 @@ SYNC_OPTIONS: Final = "argocd.argoproj.io/sync-options"
 
 WAVES: Final[Mapping[str, int]] = {
     "Namespace": -4,
+    "HyperNode": -2,
     "ResourceFlavor": -2,
     "Cohort": -1,
     "ClusterQueue": 0,
+    "Queue": 0,
     "LocalQueue": 1,
 }
-"""As few waves as order needs (each costs Argo CD two seconds); kinds not listed go in `OTHERS`."""
+"""As few waves as order needs (each costs Argo CD two seconds); kinds not listed go in `OTHERS`. All Queues of Volcano
+are in one: growing wants the parent first and shrinking the child, and a retry converges where waves in a fixed order
+would not."""
 
 OTHERS: Final = -3
 
@@ -26,6 +30,8 @@ GUARDS: Final[Mapping[str, str]] = {
     "Namespace": "Prune=confirm,Delete=confirm",
     "ClusterQueue": "Prune=confirm,Delete=confirm",
     "LocalQueue": "Prune=confirm,Delete=confirm",
+    "Queue": "Prune=confirm,Delete=confirm",
+    "HyperNode": "PruneLast=true",
     "ResourceFlavor": "PruneLast=true",
     "Topology": "PruneLast=true",
 }

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.frameworks import FRAMEWORKS
 from tenancy.backend.shared.metadata import obj
+from tenancy.backend.shared.work import Work
 from tenancy.model.quantity import canonical
 from tenancy.plan.values import ClusterPlan, Namespace
 
 _STORAGE = ".storageclass.storage.k8s.io/requests.storage"
-_WORK = {
-    "count/serviceaccounts": 100,
-    **{
-        f"count/{resource}.{framework.group}": 1000
-        for framework in FRAMEWORKS
-        for resource in framework.resources
-        if framework.group and "/" not in resource
-    },
-}
-"""Every kind that the roles let tenants create and that plan does not count: without a bound each would let one tenant
-fill the API server's store. A count of a kind that the cluster does not have yet changes nothing (run, 1.36)."""
 
 
-def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
+def namespace_object(plan: ClusterPlan, namespace: Namespace, annotations: Mapping[str, str]) -> Object:
     """The Namespace, with Pod Security pinned to the cluster's version: `latest` would change with an upgrade.
 
     Warnings come at the level that is enforced: only pods are refused, so a job's author learns of it by the warning.
@@ -39,16 +28,16 @@ def namespace_object(plan: ClusterPlan, namespace: Namespace) -> Object:
         "pod-security.kubernetes.io/warn-version": version,
     }
     labels = dict(sorted({**namespace.own_labels, **namespace.labels, **security}.items()))
-    return obj("v1", "Namespace", namespace.name, labels, annotations=namespace.annotations)
+    return obj("v1", "Namespace", namespace.name, labels, annotations={**namespace.annotations, **annotations})
 
 
-def limits(namespace: Namespace) -> Iterator[Object]:
+def limits(namespace: Namespace, work: Work) -> Iterator[Object]:
     """ResourceQuota of objects and storage, and LimitRange of default requests.
 
     The quota has no compute numbers: they would refuse the pods of a workload that the queue has admitted. The range
     has default requests only: default limits would refuse every container that asks for more and sets none.
     """
-    hard = {key: canonical(count, key) for key, count in {**_WORK, **namespace.objects}.items()}
+    hard = {key: canonical(count, key) for key, count in {**_counts(work), **namespace.objects}.items()}
     hard |= {name + _STORAGE: canonical(count, "memory") for name, count in namespace.storage.items()}
     requests = {name: canonical(count, name) for name, count in namespace.container.items()}
     yield obj(
@@ -67,3 +56,20 @@ def limits(namespace: Namespace) -> Iterator[Object]:
         namespace=namespace.name,
         spec={"limits": [{"type": "Container", "defaultRequest": requests}]},
     )
+
+
+def _counts(work: Work) -> dict[str, int]:
+    """Bounds of every kind that the roles let tenants create and that plan does not count.
+
+    Without one each would let one tenant fill the API server's store. A count of a kind that the cluster does not have
+    yet changes nothing (run, 1.36).
+    """
+    return {
+        "count/serviceaccounts": 100,
+        **{
+            f"count/{resource}.{framework.group}": 1000
+            for framework in work.frameworks
+            for resource in framework.resources
+            if framework.group and "/" not in resource
+        },
+    }

@@ -15,7 +15,8 @@ from tenancy.backend.shared.cel import text, texts
 
 
 class PodTemplates(NamedTuple):
-    """A kind with the paths of its pod specs; `[]` goes through a list, `{}` through a map, at most one in a path."""
+    """A kind with the paths of its pod specs; `[]` goes through a list, `{}` through a map, at most one in a path. An
+    empty path is the object itself."""
 
     group: str
     version: str
@@ -66,30 +67,37 @@ def resource_rules(operations: tuple[str, ...], kinds: Sequence[PodTemplates] = 
     ]
 
 
-def pod_templates(of: str) -> str:
+def pod_templates(of: str, kinds: Sequence[PodTemplates] = POD_TEMPLATES, key: str = "spec") -> str:
     """CEL for the pod specs of the object in the variable `of`: a list of `{path: JSON pointer, spec: pod spec}`.
 
-    A path whose parts are absent gives nothing. The values are dynamic, so the controller manager's type check, which
-    reads an expression once for each matched kind, has nothing to say about the fields of the others.
+    With another `key` the paths of `kinds` are those of something else, which is found under it.
+    A path whose parts are absent gives nothing, so kinds of one name in two API groups share their paths. The values
+    are dynamic, so the controller manager's type check, which reads an expression once for each matched kind, has
+    nothing to say about the fields of the others.
     """
+    by_kind: dict[str, tuple[str, ...]] = {}
+    for each in (kind for kind in kinds if kind.paths):
+        by_kind[each.kind] = (*by_kind.get(each.kind, ()), *each.paths)
     by_paths: dict[tuple[str, ...], list[str]] = {}
-    for kind in POD_TEMPLATES:
-        by_paths.setdefault(kind.paths, []).append(kind.kind)
+    for kind, paths in by_kind.items():
+        by_paths.setdefault(paths, []).append(kind)
     cases = []
-    for paths, kinds in by_paths.items():
-        specs = " +\n  ".join(_specs(of, path) for path in paths)
-        cases.append(f"{of}.kind in {texts(kinds)} ?\n  {specs} :\n")
+    for paths, names in by_paths.items():
+        specs = " +\n  ".join(_specs(of, path, key) for path in paths)
+        cases.append(f"{of}.kind in {texts(names)} ?\n  {specs} :\n")
     return "".join(cases) + "[]"
 
 
-def _specs(of: str, path: str) -> str:
+def _specs(of: str, path: str, key: str) -> str:
+    if not path:
+        return f'[{{"path": dyn(""), {text(key)}: {of}}}]'
     for mark, empty in (("[]", "[]"), ("{}", "{}")):
         if mark in path:
             outer, inner = path.split(mark + ".")
             pointer = f"{text(_pointer(outer) + '/')} + string(at) + {text(_pointer(inner))}"
-            entry = f'{{"path": dyn({pointer}), "spec": each.{inner}}}'
+            entry = f'{{"path": dyn({pointer}), {text(key)}: each.{inner}}}'
             return f"{_optional(of, outer)}.orValue({empty}).transformList(at, each, {entry})"
-    entry = f'{{"path": dyn({text(_pointer(path))}), "spec": spec}}'
+    entry = f'{{"path": dyn({text(_pointer(path))}), {text(key)}: spec}}'
     return f"{_optional(of, path)}.optMap(spec, [{entry}]).orValue([])"
 
 

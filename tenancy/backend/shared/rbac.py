@@ -1,7 +1,7 @@
 """Who may do what: one ClusterRole per access level, bound in each namespace; platform staff bound once.
 
 Least privilege (Kubernetes' RBAC good practices): no level may write queues, workloads, quotas, limits, network
-policies, roles or bindings, and none has a wildcard. Creating a LocalQueue would be choosing one's own quota.
+policies, roles or bindings, and none has a wildcard. Who may read and change a scheduler's own kinds is in its `Work`.
 """
 
 from __future__ import annotations
@@ -10,18 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.frameworks import FRAMEWORKS
 from tenancy.backend.shared.metadata import obj
+from tenancy.backend.shared.work import READ, WRITE, Rule, Work
 from tenancy.model.access import parse_subject
 from tenancy.plan.values import ClusterPlan, Namespace
 
 API: Final = "rbac.authorization.k8s.io/v1"
 GROUP: Final = "rbac.authorization.k8s.io"
-READ: Final = ["get", "list", "watch"]
-WRITE: Final = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
-
-QUEUES: Final = ["admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "topologies"]
-KUEUE: Final = "kueue.x-k8s.io"
 
 
 def role_name(level: str) -> str:
@@ -29,10 +24,10 @@ def role_name(level: str) -> str:
     return f"tenancy-{level}"
 
 
-def roles(plan: ClusterPlan) -> Iterator[Object]:
+def roles(plan: ClusterPlan, work: Work) -> Iterator[Object]:
     """The ClusterRoles of the access levels and of platform staff, with the bindings of the latter."""
     for level, rules in _RULES.items():
-        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=rules())
+        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=rules(work))
     for level, subjects in (("platform-admin", plan.admins), ("platform-auditor", plan.auditors)):
         if subjects:
             yield _binding("ClusterRoleBinding", level, plan.labels, [_subject(text) for text in subjects])
@@ -86,22 +81,28 @@ def _rule(groups: Iterable[str], resources: Iterable[str], verbs: Iterable[str])
     return {"apiGroups": list(groups), "resources": sorted(resources), "verbs": list(verbs)}
 
 
-def _work(verbs: list[str]) -> list[dict[str, Any]]:
+def _own(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    return [_rule([rule.group], rule.resources, rule.verbs) for rule in rules]
+
+
+def _work(work: Work, verbs: Iterable[str]) -> list[dict[str, Any]]:
     """A rule for each API group of the frameworks."""
     groups: dict[str, set[str]] = {"batch": {"cronjobs"}}
-    for framework in FRAMEWORKS:
+    for framework in work.frameworks:
         groups.setdefault(framework.group, set()).update(framework.resources)
     return [_rule([group], resources, verbs) for group, resources in sorted(groups.items())]
 
 
-def _viewer() -> list[dict[str, Any]]:
+def _viewer(work: Work) -> list[dict[str, Any]]:
+    return [*_work(work, READ), *_seen(work)]
+
+
+def _seen(work: Work) -> list[dict[str, Any]]:
     return [
-        *_work(READ),
         _rule([""], _CORE_READ, READ),
         _rule(["events.k8s.io"], ["events"], READ),
         _rule(["networking.k8s.io"], ["networkpolicies"], READ),
-        _rule([KUEUE], ["localqueues", "workloads"], READ),
-        _rule([f"visibility.{KUEUE}"], ["localqueues/pendingworkloads"], ["get"]),
+        *_own(work.viewer),
     ]
 
 
@@ -117,36 +118,36 @@ _CORE_READ = [
 ]
 
 
-def _member() -> list[dict[str, Any]]:
+def _member(work: Work) -> list[dict[str, Any]]:
     return [
-        *_work(WRITE),
+        *_work(work, WRITE),
         _rule([""], ["configmaps", "persistentvolumeclaims", "services"], WRITE),
         _rule([""], ["pods/attach", "pods/exec", "pods/portforward"], ["create", "get"]),
-        *_viewer()[len(_work(READ)) :],
+        *_seen(work),
     ]
 
 
-def _admin() -> list[dict[str, Any]]:
+def _admin(work: Work) -> list[dict[str, Any]]:
     return [
-        *_member(),
+        *_member(work),
         _rule([""], ["secrets", "serviceaccounts"], WRITE),
         _rule([""], ["serviceaccounts/token"], ["create"]),
     ]
 
 
-def _platform_admin() -> list[dict[str, Any]]:
+def _platform_admin(work: Work) -> list[dict[str, Any]]:
     return [
-        *_auditor(),
-        _rule([KUEUE], [*QUEUES, "workloadpriorityclasses", "workloads"], WRITE),
+        *_auditor(work),
+        *_own(work.platform_admin),
         _rule([""], ["limitranges", "namespaces", "resourcequotas"], WRITE),
         _rule(["networking.k8s.io"], ["networkpolicies"], WRITE),
         _rule(["admissionregistration.k8s.io"], _POLICIES, WRITE),
     ]
 
 
-def _auditor() -> list[dict[str, Any]]:
+def _auditor(work: Work) -> list[dict[str, Any]]:
     return [
-        *_work(READ),
+        *_work(work, READ),
         _rule([""], [*_CORE_READ, "namespaces", "nodes", "persistentvolumes"], READ),
         _rule(["events.k8s.io"], ["events"], READ),
         _rule(["networking.k8s.io"], ["networkpolicies"], READ),
@@ -155,8 +156,7 @@ def _auditor() -> list[dict[str, Any]]:
         _rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], READ),
         _rule(["scheduling.k8s.io"], ["priorityclasses"], READ),
         _rule(["storage.k8s.io"], ["storageclasses"], READ),
-        _rule([KUEUE], [*QUEUES, "workloadpriorityclasses", "workloads"], READ),
-        _rule([f"visibility.{KUEUE}"], ["clusterqueues/pendingworkloads", "localqueues/pendingworkloads"], ["get"]),
+        *_own(work.auditor),
     ]
 
 

@@ -5,14 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.manifest import Manifest, Object, Page
 from tenancy.backend.shared import platform, tenant
+from tenancy.backend.shared.priorities import priority_classes
+from tenancy.backend.volcano.configuration import pages
+from tenancy.backend.volcano.names import leaves_of
+from tenancy.backend.volcano.policies import policies
+from tenancy.backend.volcano.queues import default_queue, top_queue, unit_queues
+from tenancy.backend.volcano.topology import hyper_nodes
+from tenancy.backend.volcano.work import WORK
 from tenancy.plan.values import ClusterPlan
 
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     """Everything that a cluster with Volcano gets, file by file; paths are relative to the cluster's folder."""
-    yield Manifest("platform/roles.yaml", tuple(platform(plan)))
+    yield Manifest("platform/roles.yaml", tuple(platform(plan, WORK)))
+    if plan.priorities:
+        yield Manifest("platform/priorities.yaml", tuple(priority_classes(plan, "PreemptLowerPriority")))
+    yield from pages(plan)
+    if found := tuple(policies(plan)):
+        yield Manifest("policies/admission.yaml", found)
+    yield from _queues(plan)
+    yield from _tenants(plan)
+
+
+def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
+    """A file for each flavor's tree and nodes, one for the queue of work that names none, one for each department."""
+    for flavor in plan.flavors.values():
+        yield Manifest(f"queues/flavors/{flavor.name}.yaml", (*hyper_nodes(plan, flavor), top_queue(plan, flavor)))
+    yield Manifest("queues/default.yaml", (default_queue(plan),))
+    for folder, queues in unit_queues(plan).items():
+        yield Manifest(f"queues/departments/{folder}.yaml", tuple(queues))
+
+
+def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
+    """A file for each team, with all of its namespaces and the queues that each may name."""
+    queues = {queue.name: ",".join(leaves_of(plan, queue)) for queue in plan.queues}
     for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects = [each for namespace in found for each in tenant(plan, namespace)]
+        objects: list[Object] = []
+        for namespace in found:
+            objects += tenant(plan, namespace, WORK, {f"{plan.domain}/queues": queues[namespace.queue]})
         yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenancy.backend.kueue.policies import policies
-from tenancy.backend.kueue.whole_nodes import whole_nodes
+from tenancy.backend.kueue.work import WORK
 from tenancy.backend.shared.cel import text, texts
-from tenancy.backend.shared.frameworks import FRAMEWORKS
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates
+from tenancy.backend.shared.whole_nodes import whole_nodes
 from tenancy.pipeline import examine
 from tenancy.plan import plan
 from tests.backend.kueue.policy_requests import BEFORE_136, REQUESTS
@@ -236,7 +236,7 @@ def test_a_hostile_taint_stays_inside_its_literal(tmp_path: Path) -> None:
 def test_every_kind_of_work_has_its_pod_templates_or_a_reason() -> None:
     """A new framework needs its paths here, or tenants get around the fence with late, confusing refusals."""
     covered = {(kind.group, kind.resource) for kind in POD_TEMPLATES}
-    wanted = {(framework.group, framework.resources[0]) for framework in FRAMEWORKS} | {("batch", "cronjobs")}
+    wanted = {(framework.group, framework.resources[0]) for framework in WORK.frameworks} | {("batch", "cronjobs")}
     assert wanted - covered == {("trainer.kubeflow.org", "trainjobs"), ("workload.codeflare.dev", "appwrappers")}
     assert covered <= wanted
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from tenancy.backend.kueue import compile as kueue
-from tenancy.backend.kueue.capacity import capacity, nodes
-from tenancy.backend.kueue.waiting import BYPASSED, WHOLE_NODES, Request, Verdict, verdict
-from tenancy.backend.kueue.whole_nodes import whole_nodes
+from tenancy.backend.kueue.capacity import capacity
+from tenancy.backend.kueue.waiting import BYPASSED, verdict
 from tenancy.backend.manifest import Manifest
-from tenancy.pipeline import examine
+from tenancy.backend.shared.whole_nodes import whole_nodes
+from tenancy.backend.waiting import WHOLE_NODES, Request, Verdict, nodes
+from tenancy.pipeline import Options, examine
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
 from tests.kueue_model import QUEUE, build, potential
@@ -31,7 +32,7 @@ def example() -> ClusterPlan:
 
 
 def plans(org: Path) -> tuple[ClusterPlan, ...]:
-    found = examine(org).org
+    found = examine(org, Options(scheduler="kueue")).org
     assert found is not None
     return plan(found)
 

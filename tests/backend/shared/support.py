@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenancy.backend.kueue.work import WORK
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared import platform, tenant
+from tenancy.backend.shared.work import Work
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
 from tests.orgs import organized
@@ -34,13 +36,13 @@ def planned(team: dict[str, Any] | None = None, **organization: Any) -> ClusterP
     return cluster
 
 
-def objects(cluster: ClusterPlan, kind: str, namespace: str | None = None) -> list[Object]:
+def objects(cluster: ClusterPlan, kind: str, namespace: str | None = None, work: Work = WORK) -> list[Object]:
     """The emitted objects of a kind, of one namespace if named."""
-    found = [*platform(cluster), *(each for space in cluster.namespaces for each in tenant(cluster, space))]
+    found = [*platform(cluster, work), *(each for space in cluster.namespaces for each in tenant(cluster, space, work))]
     return [obj for obj in found if obj["kind"] == kind and namespace in (None, obj["metadata"].get("namespace"))]
 
 
-def one(cluster: ClusterPlan, kind: str, name: str | None = None) -> Object:
+def one(cluster: ClusterPlan, kind: str, name: str | None = None, work: Work = WORK) -> Object:
     """The only object of a kind, or of a kind and name."""
-    (found,) = [obj for obj in objects(cluster, kind) if name in (None, obj["metadata"]["name"])]
+    (found,) = [obj for obj in objects(cluster, kind, work=work) if name in (None, obj["metadata"]["name"])]
     return found

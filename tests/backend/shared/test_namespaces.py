@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tenancy.backend.kueue.work import WORK
+from tenancy.backend.shared import tenant
+
 from .support import objects, one, planned
 
 
@@ -17,6 +20,16 @@ def test_pod_security_is_pinned_to_the_clusters_version() -> None:
         "warn": "baseline",
         "warn-version": "v1.36",
     }
+
+
+def test_a_backend_adds_annotations_of_its_own() -> None:
+    """Sorted in among those of the unit and of Argo CD: their order in a file says nothing of who wrote them."""
+    cluster = planned({"annotations": {"x.example/y": "z"}})
+    found, *_ = tenant(cluster, cluster.namespaces[0], WORK, {"tenancy.internal/queues": "a,b", "a.example/b": "c"})
+    annotations = found["metadata"]["annotations"]
+    assert [*annotations] == sorted(annotations)
+    assert annotations["tenancy.internal/queues"] == "a,b"
+    assert {"x.example/y", "a.example/b", "argocd.argoproj.io/sync-wave"} <= annotations.keys()
 
 
 def test_labels_and_annotations_of_units_reach_their_namespaces() -> None:

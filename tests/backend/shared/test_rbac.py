@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tenancy.backend.shared.frameworks import FRAMEWORKS
+from tenancy.backend.kueue.work import WORK as KUEUE
+from tenancy.backend.native.work import WORK as NATIVE
+from tenancy.backend.shared.work import Work
+from tenancy.backend.volcano.work import WORK as VOLCANO
 
 from .support import objects, one, planned
 
@@ -20,6 +23,11 @@ PROTECTED = {
     "workloads",
     "workloads/status",
     "workloadpriorityclasses",
+    "priorityclasses",
+    "queues",
+    "podgroups",
+    "commands",
+    "hypernodes",
     "admissionchecks",
     "resourcequotas",
     "limitranges",
@@ -40,27 +48,32 @@ PROTECTED = {
 }
 
 
-def _allowed(role: str) -> Iterator[tuple[str, str, str]]:
+each_work = pytest.mark.parametrize("work", [KUEUE, VOLCANO, NATIVE], ids=["kueue", "volcano", "native"])
+
+
+def _allowed(role: str, work: Work = KUEUE) -> Iterator[tuple[str, str, str]]:
     """(API group, resource, verb) of every right of a ClusterRole."""
-    for rule in one(planned(), "ClusterRole", f"tenancy-{role}")["rules"]:
+    for rule in one(planned(), "ClusterRole", f"tenancy-{role}", work)["rules"]:
         for group in rule["apiGroups"]:
             for resource in rule["resources"]:
                 for verb in rule["verbs"]:
                     yield group, resource, verb
 
 
+@each_work
 @pytest.mark.parametrize("role", ["admin", "member", "viewer", "platform-auditor"])
-def test_no_level_of_a_team_may_write_what_governs_it(role: str) -> None:
+def test_no_level_of_a_team_may_write_what_governs_it(role: str, work: Work) -> None:
     """Queues, quotas, isolation, rights and namespaces are out of reach, and nothing is a wildcard."""
-    rights = list(_allowed(role))
+    rights = list(_allowed(role, work))
     assert [right for right in rights if right[1] in PROTECTED and right[2] in WRITES] == []
     assert not [right for right in rights if "*" in right]
 
 
-def test_members_may_submit_every_kind_that_the_queue_manages_and_no_other_work() -> None:
+@each_work
+def test_members_may_submit_every_kind_that_the_queue_manages_and_no_other_work(work: Work) -> None:
     """A kind that no integration manages would run beside the queue."""
-    managed = {(framework.group, resource) for framework in FRAMEWORKS for resource in framework.resources}
-    created = {(group, resource) for group, resource, verb in _allowed("member") if verb == "create"}
+    managed = {(framework.group, resource) for framework in work.frameworks for resource in framework.resources}
+    created = {(group, resource) for group, resource, verb in _allowed("member", work) if verb == "create"}
     assert managed <= created
     beside = {("", name) for name in ("configmaps", "persistentvolumeclaims", "services")}
     beside |= {("", f"pods/{name}") for name in ("attach", "exec", "portforward")}
@@ -81,10 +94,19 @@ def test_only_admins_of_a_team_touch_its_secrets() -> None:
     assert "secrets" not in {resource for _, resource, _ in _allowed("member")}
 
 
-def test_platform_admins_change_queues_but_not_rights() -> None:
+@pytest.mark.parametrize(
+    ("work", "group", "queues"),
+    [
+        (KUEUE, "kueue.x-k8s.io", "clusterqueues"),
+        (VOLCANO, "scheduling.volcano.sh", "queues"),
+        (NATIVE, "", "resourcequotas"),
+    ],
+    ids=["kueue", "volcano", "native"],
+)
+def test_platform_admins_change_queues_but_not_rights(work: Work, group: str, queues: str) -> None:
     """Whoever may write roles may give themselves everything."""
-    rights = set(_allowed("platform-admin"))
-    assert ("kueue.x-k8s.io", "clusterqueues", "update") in rights
+    rights = set(_allowed("platform-admin", work))
+    assert (group, queues, "update") in rights
     assert not [right for right in rights if right[0] == "rbac.authorization.k8s.io" and right[2] in WRITES]
 
 
@@ -135,13 +157,14 @@ def test_platform_staff_is_bound_once_for_the_cluster() -> None:
     assert [obj["metadata"]["name"] for obj in objects(cluster, "ClusterRoleBinding")] == ["tenancy-platform-admin"]
 
 
-def test_every_kind_that_a_team_may_create_is_counted() -> None:
+@each_work
+def test_every_kind_that_a_team_may_create_is_counted(work: Work) -> None:
     """A kind without a bound would let one tenant fill the API server's store for all."""
-    hard = one(planned(), "ResourceQuota")["spec"]["hard"]
+    hard = one(planned(), "ResourceQuota", work=work)["spec"]["hard"]
     created = {
         (group, resource)
         for role in ("admin", "member", "viewer")
-        for group, resource, verb in _allowed(role)
+        for group, resource, verb in _allowed(role, work)
         if verb == "create" and "/" not in resource
     }
     names = {(resource, f"count/{resource}.{group}".removesuffix(".")) for group, resource in created}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import changed, templates, validating
 from tenancy.backend.shared.cel import text
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.plan.values import ClusterPlan
 
 WHOLE_NODES: Final = "tenancy-whole-nodes"
 
 
-def whole_nodes(plan: ClusterPlan) -> Iterator[Object]:
+def whole_nodes(plan: ClusterPlan, kinds: Sequence[PodTemplates] = POD_TEMPLATES) -> Iterator[Object]:
     """For each GPU resource that queues can have in whole nodes only, the numbers of it that a pod may ask for.
 
     Namespaces are listed only where others get smaller parts of the same resource; a label on each namespace would say
@@ -24,9 +25,9 @@ def whole_nodes(plan: ClusterPlan) -> Iterator[Object]:
         for sizes, namespaces in sorted(found.items()):
             if sizes and sizes != (1,):
                 name = f"{WHOLE_NODES}-{resource.replace('/', '-').lower()}-{'-'.join(map(str, sizes))}"
-                variables = {**templates(), **changed(), "gpus": _COUNTS.replace("RESOURCE", text(resource))}
+                variables = {**templates(kinds), **changed(), "gpus": _COUNTS.replace("RESOURCE", text(resource))}
                 where = namespaces if len(found) > 1 else ()
-                yield from validating(plan, name, variables, [_whole(resource, sizes)], where)
+                yield from validating(plan, name, variables, [_whole(resource, sizes)], where, kinds)
 
 
 def _sizes(plan: ClusterPlan) -> dict[str, dict[tuple[int, ...], list[str]]]:

@@ -1,0 +1,16 @@
+"""Admission policies that make promises true where quotas cannot: fences, and whole nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared.fences import fences
+from tenancy.backend.shared.whole_nodes import whole_nodes
+from tenancy.plan.values import ClusterPlan
+
+
+def policies(plan: ClusterPlan) -> Iterator[Object]:
+    """The policies that the cluster needs, each with its binding."""
+    yield from fences(plan, injects=False)
+    yield from whole_nodes(plan)

@@ -1,0 +1,29 @@
+"""Admission policies of a cluster with Volcano: queues that cannot be left, states of units, fences, and whole nodes.
+
+There is none about requests: Volcano counts pods, which the API server has completed. What it computes from templates,
+the minimum of a PodGroup, is for the `enqueue` action, which our configuration leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.shared.fences import fences
+from tenancy.backend.shared.whole_nodes import whole_nodes
+from tenancy.backend.volcano.binding import binding
+from tenancy.backend.volcano.defaults import defaults
+from tenancy.backend.volcano.pod_groups import pod_groups
+from tenancy.backend.volcano.pod_templates import KINDS
+from tenancy.backend.volcano.states import states
+from tenancy.plan.values import ClusterPlan
+
+
+def policies(plan: ClusterPlan) -> Iterator[Object]:
+    """The policies with their bindings."""
+    yield from binding(plan)
+    yield from pod_groups(plan)
+    yield from defaults(plan)
+    yield from states(plan)
+    yield from fences(plan, injects=False, kinds=KINDS)
+    yield from whole_nodes(plan, KINDS)

@@ -1,0 +1,109 @@
+"""The inverse of this backend: units with their promises, read back from Queues and the namespaces that may name them.
+
+A unit has a Queue in the tree of each flavor that it reaches; here they are one unit again. guarantee, deserved and
+capability are reserved, quota and limit themselves, each for its own tree (docs/volcano.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from tenancy.backend.manifest import Object
+from tenancy.backend.reading import UnitReading
+from tenancy.backend.volcano.queues import API
+from tenancy.model.organization import Quota
+from tenancy.model.quantity import parse
+from tenancy.model.volcano import queue_name
+
+_LABEL: Final = "/organization"
+"""How the label of every Queue of ours ends; the domain before it is the organization's choice."""
+
+
+class _Unit(NamedTuple):
+    """What the Queues of one unit have in common."""
+
+    title: str
+    inner: bool
+    shared: bool
+
+
+def units(objects: Iterable[Object]) -> list[UnitReading]:
+    """The units of one cluster, sorted by title; objects of other kinds and Queues without a flavor are ignored.
+
+    Every amount must be canonical, as `compile` writes it.
+    """
+    every = [obj for obj in objects if obj.get("kind") in ("Namespace", "Queue")]
+    found: dict[_Unit, dict[str, Object]] = {}
+    domain = ""
+    for obj in every:
+        if obj.get("apiVersion") == API and (domain := domain or _domain(obj)):
+            notes = _notes(obj)
+            if flavor := notes.get(f"{domain}/flavor"):
+                found.setdefault(_unit(obj, domain, flavor), {})[flavor] = obj
+    spaces = _spaces((obj for obj in every if obj["kind"] == "Namespace"), f"{domain}/queues")
+    readings = [_reading(unit, queues, domain, spaces) for unit, queues in found.items()]
+    return sorted(readings, key=lambda reading: (reading.title, reading.shared))
+
+
+def _domain(obj: Object) -> str:
+    """The organization's choice of the prefix of its labels and annotations."""
+    return next((key.removesuffix(_LABEL) for key in obj["metadata"].get("labels") or () if key.endswith(_LABEL)), "")
+
+
+def _notes(obj: Object) -> Mapping[str, str]:
+    return obj["metadata"].get("annotations") or {}
+
+
+def _spaces(namespaces: Iterable[Object], key: str) -> dict[str, list[str]]:
+    """The namespaces that may name each leaf."""
+    spaces: dict[str, list[str]] = {}
+    for obj in namespaces:
+        for queue in _notes(obj).get(key, "").split(","):
+            spaces.setdefault(queue, []).append(obj["metadata"]["name"])
+    return spaces
+
+
+def _unit(obj: Object, domain: str, flavor: str) -> _Unit:
+    """A department has no team; a team's inner queue has a name that its leaf does not have."""
+    title = _notes(obj).get(f"{domain}/unit", "")
+    team = f"{domain}/team" in obj["metadata"]["labels"]
+    inner = not team or obj["metadata"]["name"] == queue_name(_joined(title), flavor, of_projects=True)
+    return _Unit(title, inner, f"{domain}/shared" in _notes(obj))
+
+
+def _reading(unit: _Unit, queues: Mapping[str, Object], domain: str, spaces: Mapping[str, list[str]]) -> UnitReading:
+    first = next(iter(queues.values()))
+    organization = first["metadata"]["labels"][f"{domain}{_LABEL}"]
+    above = unit.title if unit.shared else unit.title.rpartition("/")[0]
+    namespaces = {name for obj in queues.values() for name in spaces.get(obj["metadata"]["name"], ())}
+    return UnitReading(
+        title=unit.title,
+        queue=_joined(unit.title) or organization,
+        parent=(_joined(above) or organization) if unit.title else "",
+        inner=unit.inner,
+        shared=unit.shared,
+        quotas={flavor: _quotas(obj["spec"], organization=not unit.title) for flavor, obj in queues.items()},
+        weight=str(first["spec"].get("weight", 1)),
+        state=_notes(first).get(f"{domain}/state", "active"),
+        rules={},
+        namespaces=() if unit.inner else tuple(sorted(namespaces)),
+    )
+
+
+def _quotas(spec: Mapping[str, Any], *, organization: bool) -> dict[str, Quota]:
+    """The organization's guarantee is what keeps those below it; the plan reserves nothing there."""
+    deserved, guarantee = spec.get("deserved") or {}, (spec.get("guarantee") or {}).get("resource") or {}
+    return {
+        name: Quota(
+            0 if organization else parse(guarantee.get(name, "0"), name),
+            parse(deserved.get(name, "0"), name),
+            parse(limit, name),
+        )
+        for name, limit in (spec.get("capability") or {}).items()
+    }
+
+
+def _joined(title: str) -> str:
+    """The name of a unit's queue in the plan."""
+    return title.replace("/", "-")
