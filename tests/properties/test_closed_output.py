@@ -28,7 +28,7 @@ def _documents(text: str) -> Iterator[Object]:
 def _clusters(files: dict[str, str]) -> dict[str, list[Object]]:
     clusters: dict[str, list[Object]] = {}
     for path, text in files.items():
-        if not path.endswith(("kustomization.yaml", "kueue-values.yaml")):
+        if not path.endswith(("kustomization.yaml", "kueue-values.yaml", "volcano-values.yaml", ".conf")):
             clusters.setdefault(path.split("/")[0], []).extend(_documents(text))
     return clusters
 
