@@ -14,9 +14,7 @@ from tenancy.backend.volcano.configuration_tables import ADMISSIONS, SOURCES
 from tenancy.backend.volcano.configuration_values import is_duration
 from tenancy.model.hardware import HOSTNAME
 from tenancy.model.syntax import is_dns_subdomain, is_label_key
-
-LONGEST_TYPE: Final = 20
-"""A topology with a longer name is left out."""
+from tenancy.model.volcano import LONGEST_TOPOLOGY
 
 RELIED_ON: Final[Mapping[str, str]] = {
     "/queues/mutate": "fills in what a Queue does not say",
@@ -97,8 +95,8 @@ def _types(path: str, types: Mapping[Any, Any]) -> Iterator[str]:
     chains: dict[str, tuple[str, ...]] = {}
     for name, levels in types.items():
         where = f"{path}.{name}"
-        if not isinstance(name, str) or len(name.encode()) > LONGEST_TYPE:
-            yield f"{where}: a name has {LONGEST_TYPE} characters at most; the topology would be left out."
+        if not isinstance(name, str) or len(name.encode()) > LONGEST_TOPOLOGY:
+            yield f"{where}: a name has {LONGEST_TOPOLOGY} characters at most; the topology would be left out."
         if not isinstance(name, str) or not is_dns_subdomain(f"hypernode-{name}-tier1"):
             yield f"{where}: is not part of a name that Kubernetes takes."
         if not isinstance(levels, list) or not all(
@@ -126,8 +124,9 @@ def _chain(path: str, labels: list[str]) -> Iterator[str]:
 
 
 def _crossings(path: str, chains: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Every topology is looked for on every node, and a label with its value makes one HyperNode: one with two tiers or
-    two parents holds back all jobs that have a topology (run on 1.15.1)."""
+    """Every topology is looked for on every node, and a label with its value makes one HyperNode. Run on 1.15.1: with two
+    tiers for it a gang was spread over the wider one, with two parents the scheduler stopped and went on, and even of
+    two equal topologies all HyperNodes were made anew whenever a node changed."""
     first: dict[str, str] = {}
     for name, labels in chains.items():
         for label in labels[:-1]:

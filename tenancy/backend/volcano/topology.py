@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
-from tenancy.backend.volcano.configuration_chart import LONGEST_TYPE
 from tenancy.model.hardware import Hardware
+from tenancy.model.volcano import LONGEST_TOPOLOGY
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "topology.volcano.sh/v1alpha1"
@@ -70,4 +70,4 @@ def _ends(longer: tuple[str, ...], chain: tuple[str, ...]) -> bool:
 
 def _short(name: str, index: int) -> str:
     """A longer name would be left out; the number keeps two that begin alike apart."""
-    return name if len(name) <= LONGEST_TYPE else f"{name[: LONGEST_TYPE - 3].rstrip('-')}-{index}"
+    return name if len(name) <= LONGEST_TOPOLOGY else f"{name[: LONGEST_TOPOLOGY - 3].rstrip('-')}-{index}"
