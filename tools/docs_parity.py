@@ -24,6 +24,7 @@ MEANINGS: Final[Mapping[Key, str]] = {
     "reclaimEvictions": "no more jobs are evicted than it takes",
     "reclaimBounds": "nobody takes back more than the own quota",
     "cpuJobs": "jobs without GPUs stay off GPU nodes (`fence`), or may use what is idle there (`lend`)",
+    "spareNodes": "spare nodes of a flavor stay out of use",
     "wholeNodes": "a flavor is given out in whole nodes",
     "topology": "a job may ask to stay within one level",
     "reserved": "never lent: free the moment the unit asks",

@@ -69,6 +69,7 @@ class Answers(TypedDict):
     reclaimEvictions: Answer
     reclaimBounds: Answer
     cpuJobs: Answer
+    spareNodes: Answer
     wholeNodes: Answer
     topology: Answer
     reserved: Answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TypeAlias
 
@@ -51,8 +51,25 @@ def _lends_to_some(unit: Node, flavor: Hardware, resource: str, known: Borrowers
         return False
     if any(other is not unit for other in _borrowers(parent, flavor, resource, known)):
         return True
-    shared = unit.kind == "project" and len(budgeted(parent)) < len(parent.children)
-    return shared or _lends_to_some(parent, flavor, resource, known)
+    return _beside_others(unit) or _lends_to_some(parent, flavor, resource, known)
+
+
+def rivalled(unit: Node, flavor: Hardware, resource: str, known: Borrowers) -> Iterator[Node]:
+    """The units above, without the organization, inside which somebody else may use idle quota of the unit."""
+    node, parent, rivals = unit, unit.parent, _beside_others(unit)
+    while parent is not None and parent.parent is not None:
+        rivals = rivals or any(other is not node for other in _borrowers(parent, flavor, resource, known))
+        if rivals:
+            yield parent
+        node, parent = parent, parent.parent
+
+
+def _beside_others(unit: Node) -> bool:
+    """Whether it is a budgeted project beside others without a budget, which together borrow from it as one."""
+    team = unit.parent
+    if unit.kind != "project" or team is None or team.rules.borrowing == "none":
+        return False
+    return len(budgeted(team)) < len(team.children)
 
 
 def _borrowers(parent: Node, flavor: Hardware, resource: str, known: Borrowers) -> list[Node]:

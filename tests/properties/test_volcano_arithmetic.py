@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tenancy.backend import volcano
 from tenancy.backend.manifest import Manifest, Object
+from tenancy.model.hardware import Hardware
+from tenancy.model.organization import Quota
 from tenancy.model.quantity import canonical, parse
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
@@ -64,6 +66,15 @@ def _name(unit: Group | Queue, flavor: str) -> str:
     return "-".join([*unit.title.split("/"), *(["projects"] if team else []), flavor])
 
 
+def _capability(promised: Mapping[str, Quota], flavor: Hardware) -> Amounts:
+    """The limits; where one is all that may be promised of the flavor, spare nodes are beside it."""
+    limits = {resource: each.limit for resource, each in promised.items()}
+    opened = [main for main in flavor.mains if limits[main] == flavor.capacity[main]]
+    if len(opened) == len(flavor.mains) and flavor.installed != flavor.capacity:
+        opened = list(flavor.resources)  # no organization of the strategy writes a limit of the cpu of GPUs
+    return limits | {resource: flavor.installed[resource] for resource in opened}
+
+
 def _reached(cluster: ClusterPlan, unit: Group | Queue) -> set[str]:
     """The flavors of which the unit may ever use a part."""
     return {
@@ -103,18 +114,18 @@ def test_each_queue_has_exactly_what_its_unit_was_promised(tree: dict[str, Any])
             reserved, quota, limit = _numbers(queue)
             assert reserved == {resource: each.reserved for resource, each in promised[name].items()}
             assert quota == {resource: each.quota for resource, each in promised[name].items()}
-            assert limit == {resource: each.limit for resource, each in promised[name].items()}
+            assert limit == _capability(promised[name], cluster.flavors[_flavor(queue)])
 
 
 @SETTINGS
 @given(organizations())
 def test_each_tree_starts_with_all_of_its_flavor_on_its_own_nodes(tree: dict[str, Any]) -> None:
-    """The queue below `root` has the hardware without spare nodes, all guaranteed, and alone names the node group."""
+    """The queue below `root` has the hardware, all of it but spare nodes guaranteed, and alone names the node group."""
     for cluster in _clusters(tree):
         queues = _queues(cluster)
         for flavor in cluster.flavors.values():
             top = queues[flavor.name]
-            assert _numbers(top) == (dict(flavor.capacity),) * 3
+            assert _numbers(top) == (dict(flavor.capacity), dict(flavor.capacity), dict(flavor.installed))
             required = {"requiredDuringSchedulingIgnoredDuringExecution": [flavor.name]}
             assert top["spec"]["affinity"] == {"nodeGroupAffinity": required}
         below = {name for name, queue in queues.items() if queue["spec"]["parent"] == "root"}

@@ -26,6 +26,7 @@ ANSWERS: Final[Answers] = {
     "reclaimEvictions": differently("a job too many may go while another is still ending; it starts again at once"),
     "reclaimBounds": kept(),
     "cpuJobs": kept(),
+    "spareNodes": kept(),
     "wholeNodes": kept(),
     "topology": kept(),
     "reserved": kept(),

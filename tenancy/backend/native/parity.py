@@ -120,6 +120,7 @@ ANSWERS: Final[Answers] = {
     "reclaimEvictions": kept("nothing is lent"),
     "reclaimBounds": kept("nothing is lent"),
     "cpuJobs": kept(),
+    "spareNodes": kept(),
     "wholeNodes": kept(),
     "topology": _always(NO_TOPOLOGY, "they go wherever there is room"),
     "reserved": Answer("in parts, where a unit has several namespaces", _owned, (QUOTA_DIVIDED,)),

@@ -63,6 +63,13 @@ def _cpu_jobs(seen: Look, root: Node) -> Iterator[Said]:
         yield Said("cpuJobs", root, words, flavor, value=value, at=(*flavor.path, "cpuJobs"))
 
 
+def _spare_nodes(seen: Look, root: Node) -> Iterator[Said]:
+    for flavor in seen.flavors:
+        if spare := seen.org.document.flavors[flavor.name].spare_nodes:
+            words = f"{spare} node{'' if spare == 1 else 's'} of it stay{'s' if spare == 1 else ''} out of use"
+            yield Said("spareNodes", root, words, flavor, at=(*flavor.path, "spareNodes"))
+
+
 def _whole_nodes(seen: Look, root: Node) -> Iterator[Said]:
     for flavor in seen.flavors:
         if flavor.whole_nodes and flavor.gpu is not None:
@@ -86,6 +93,7 @@ ORGANIZATION: Final[Mapping[Key, Maker]] = {
     "reclaimEvictions": _taking_back("reclaimEvictions", "no more jobs are evicted than it takes"),
     "reclaimBounds": _taking_back("reclaimBounds", "nobody takes back more than the own quota"),
     "cpuJobs": _cpu_jobs,
+    "spareNodes": _spare_nodes,
     "wholeNodes": _whole_nodes,
     "topology": _topology,
 }

@@ -23,6 +23,7 @@ Key: TypeAlias = Literal[
     "reclaimEvictions",
     "reclaimBounds",
     "cpuJobs",
+    "spareNodes",
     "wholeNodes",
     "topology",
     "reserved",

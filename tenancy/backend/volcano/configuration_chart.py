@@ -124,9 +124,11 @@ def _chain(path: str, labels: list[str]) -> Iterator[str]:
 
 
 def _crossings(path: str, chains: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Every topology is looked for on every node, and a label with its value makes one HyperNode. Run on 1.15.1: with two
-    tiers for it a gang was spread over the wider one, with two parents the scheduler stopped and went on, and even of
-    two equal topologies all HyperNodes were made anew whenever a node changed."""
+    """Every topology is looked for on every node, and a label with its value makes one HyperNode.
+
+    Run on 1.15.1: with two tiers for it a gang was spread over the wider one, with two parents jobs with a topology
+    were held back now and then, and even of two equal topologies the HyperNodes were made anew when a node changed.
+    """
     first: dict[str, str] = {}
     for name, labels in chains.items():
         for label in labels[:-1]:

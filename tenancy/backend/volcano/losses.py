@@ -39,6 +39,15 @@ WEIGHT_NOT_A_SHARE: Final = Loss(
     "smallest part of its quota, and stays there until its owner asks.",
     "write `sharing: first-come` in the cluster, or give siblings one weight",
 )
+LIMIT_STOPS_RECLAIM: Final = Loss(
+    "limit-stops-reclaim",
+    Severity.ERROR,
+    "A limit around units that lend to each other",
+    "Volcano evicts nobody for a pod that fits on a node, and then does not place it there while a unit around it is "
+    "at its limit: as long as a node has room, what a sibling has borrowed does not come back, or others are evicted "
+    "for nothing (run on 1.15.1: 0 of 2 GPUs came back from a sibling that held 4 of 2).",
+    "leave the limit out and write `borrowing: organization`, or let the units inside borrow nothing",
+)
 RECLAIM_UNCONDITIONAL: Final = Loss(
     "reclaim-unconditional",
     Severity.ERROR,
@@ -83,6 +92,7 @@ RULES: Final = (
     RESERVE_LENT_OUT,
     WEIGHT_NOT_A_SHARE,
     RECLAIM_UNCONDITIONAL,
+    LIMIT_STOPS_RECLAIM,
     BORROWING_PREEMPTION_LOST,
     GANG_NOT_TIMED,
     SLACK_RECLAIMS_MORE,

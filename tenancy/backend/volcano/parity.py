@@ -17,6 +17,7 @@ from tenancy.backend.volcano.losses import (
     DEPARTMENT_UNPROTECTED,
     GANG_NOT_TIMED,
     KILLED,
+    LIMIT_STOPS_RECLAIM,
     PART,
     QUOTA_BACK,
     RECLAIM_UNCONDITIONAL,
@@ -29,7 +30,7 @@ from tenancy.backend.volcano.losses import (
 from tenancy.check.wording import amount_of, number_path
 from tenancy.model.hardware import CPU, MEMORY, Hardware
 from tenancy.model.organization import Node
-from tenancy.model.reach import budgeted
+from tenancy.model.reach import budgeted, rivalled
 from tenancy.model.versions import number
 
 _PROTECTS: Final = (1, 15)
@@ -95,8 +96,21 @@ def _weight(seen: Look, said: Said) -> Made:
 
 
 def _reclaim(seen: Look, said: Said) -> Made:
-    del seen
+    if (around := _walled(seen, said.unit)) is not None:
+        becomes = f"not from units inside `{around.title}` while that is at its limit and a node has room"
+        return losing(LIMIT_STOPS_RECLAIM, becomes)
     return KEPT if said.value == "any" else losing(RECLAIM_UNCONDITIONAL, "it comes back on demand, from any job")
+
+
+def _walled(seen: Look, unit: Node) -> Node | None:
+    """The nearest unit around this one that has a limit below all there is, and inside which others borrow from it."""
+    for flavor in seen.flavors:
+        for main in flavor.mains:
+            if unit.entries[flavor.name].amounts[main].quota:
+                for around in rivalled(unit, flavor, main, seen.known):
+                    if around.entries[flavor.name].amounts[main].limit < flavor.capacity[main]:
+                        return around
+    return None
 
 
 def _preemption(seen: Look, said: Said) -> Made:
@@ -145,6 +159,7 @@ ANSWERS: Final[Answers] = {
         "more, where cpu or memory of its quota are left over",
     ),
     "cpuJobs": Answer("`lend`: only jobs that name a queue of the flavor", _cpu_jobs),
+    "spareNodes": differently("who may borrow uses them as well; all quotas hold without them"),
     "wholeNodes": kept(),
     "topology": differently("Volcano learns the levels from the nodes' labels, and enforces none before it has"),
     "reserved": Answer(f"lent to two borrowers together; back in {RESERVE_BACK}", _reserved, (RESERVE_LENT_OUT,)),
@@ -158,7 +173,11 @@ ANSWERS: Final[Answers] = {
     "borrowing": kept(),
     "pool": kept(),
     "weight": Answer("to who waits and uses the smallest part of its quota", _weight, (WEIGHT_NOT_A_SHARE,)),
-    "reclaim": Answer("always as `any`", _reclaim, (RECLAIM_UNCONDITIONAL,)),
+    "reclaim": Answer(
+        "always as `any`; not inside a unit that is at its limit while a node has room",
+        _reclaim,
+        (RECLAIM_UNCONDITIONAL, LIMIT_STOPS_RECLAIM),
+    ),
     "preemption": Answer("always as `never`", _preemption, (NO_PREEMPTION_INSIDE,)),
     "borrowingPreemption": Answer("always as `never`", _borrowing_preemption, (BORROWING_PREEMPTION_LOST,)),
     "queueing": Answer("always as `best-effort`", _queueing, (QUEUEING_NOT_STRICT,)),

@@ -27,8 +27,12 @@ _SMALLEST: Final = {CPU: 1, MEMORY: 1 << 20}
 
 
 def top_queue(plan: ClusterPlan, flavor: Hardware) -> Object:
-    """The queue that holds all of a flavor and ties all queues below it to the nodes of the flavor."""
-    amounts = {name: Quota(count, count, count) for name, count in flavor.capacity.items()}
+    """The queue that holds all of a flavor and ties all queues below it to the nodes of the flavor.
+
+    What may be promised is without spare nodes, what may be used is with them: Volcano evicts nobody for a pod that
+    fits on a node, so a node that nobody may use would keep lent quota from coming back (run on 1.15.1).
+    """
+    amounts = {name: Quota(count, count, flavor.installed[name]) for name, count in flavor.capacity.items()}
     spec = _spec(ROOT, 1, _lists(amounts, flavor.resources))
     groups = {"requiredDuringSchedulingIgnoredDuringExecution": [flavor.name]}
     spec["affinity"] = {"nodeGroupAffinity": groups}
@@ -70,8 +74,32 @@ def _unit_queue(
             notes[f"{plan.domain}/state"] = unit.state
         if unit.parent == unit.name:
             notes[f"{plan.domain}/shared"] = "true"
-    spec = _spec(parent, unit.weight, _lists(unit.quotas[flavor.name], flavor.resources))
+    spec = _spec(parent, unit.weight, _lists(_unbounded(unit.quotas[flavor.name], flavor), flavor.resources))
     return obj(API, "Queue", name, unit.labels, annotations=notes, spec=spec)
+
+
+def _unbounded(amounts: Mapping[str, Quota], flavor: Hardware) -> Mapping[str, Quota]:
+    """Where a limit is all that may be promised, it is no limit: then spare nodes may be used as well."""
+    if flavor.installed == flavor.capacity:
+        return amounts
+    mains = {main: amounts[main].limit >= flavor.capacity[main] for main in flavor.mains}
+    opened = {name for name, whole in mains.items() if whole}
+    if all(mains.values()):
+        opened |= {
+            name
+            for name in flavor.resources
+            if name not in mains and amounts[name].limit >= _follow(amounts, flavor, name)
+        }
+    return {
+        name: amount._replace(limit=flavor.installed[name]) if name in opened else amount
+        for name, amount in amounts.items()
+    }
+
+
+def _follow(amounts: Mapping[str, Quota], flavor: Hardware, resource: str) -> int:
+    """What of cpu or memory goes with the limit of the GPUs; less was written on purpose."""
+    follow = sum(amounts[main].limit * flavor.follows[main][resource] for main in flavor.mains)
+    return min(follow, flavor.capacity[resource])
 
 
 def _flavor(plan: ClusterPlan) -> str:

@@ -42,7 +42,8 @@ def units(objects: Iterable[Object]) -> list[UnitReading]:
             if flavor := notes.get(f"{domain}/flavor"):
                 found.setdefault(_unit(obj, domain, flavor), {})[flavor] = obj
     spaces = _spaces((obj for obj in every if obj["kind"] == "Namespace"), f"{domain}/queues")
-    readings = [_reading(unit, queues, domain, spaces) for unit, queues in found.items()]
+    whole = {flavor: obj["spec"].get("deserved") or {} for flavor, obj in _organization(found).items()}
+    readings = [_reading(unit, queues, domain, spaces, whole) for unit, queues in found.items()]
     return sorted(readings, key=lambda reading: (reading.title, reading.shared))
 
 
@@ -72,7 +73,18 @@ def _unit(obj: Object, domain: str, flavor: str) -> _Unit:
     return _Unit(title, inner, f"{domain}/shared" in _notes(obj))
 
 
-def _reading(unit: _Unit, queues: Mapping[str, Object], domain: str, spaces: Mapping[str, list[str]]) -> UnitReading:
+def _organization(found: Mapping[_Unit, dict[str, Object]]) -> dict[str, Object]:
+    """The queues at the top, by flavor."""
+    return next((queues for unit, queues in found.items() if not unit.title), {})
+
+
+def _reading(
+    unit: _Unit,
+    queues: Mapping[str, Object],
+    domain: str,
+    spaces: Mapping[str, list[str]],
+    whole: Mapping[str, Mapping[str, str]],
+) -> UnitReading:
     first = next(iter(queues.values()))
     organization = first["metadata"]["labels"][f"{domain}{_LABEL}"]
     above = unit.title if unit.shared else unit.title.rpartition("/")[0]
@@ -83,7 +95,10 @@ def _reading(unit: _Unit, queues: Mapping[str, Object], domain: str, spaces: Map
         parent=(_joined(above) or organization) if unit.title else "",
         inner=unit.inner,
         shared=unit.shared,
-        quotas={flavor: _quotas(obj["spec"], organization=not unit.title) for flavor, obj in queues.items()},
+        quotas={
+            flavor: _quotas(obj["spec"], whole.get(flavor, {}), organization=not unit.title)
+            for flavor, obj in queues.items()
+        },
         weight=str(first["spec"].get("weight", 1)),
         state=_notes(first).get(f"{domain}/state", "active"),
         rules={},
@@ -91,14 +106,15 @@ def _reading(unit: _Unit, queues: Mapping[str, Object], domain: str, spaces: Map
     )
 
 
-def _quotas(spec: Mapping[str, Any], *, organization: bool) -> dict[str, Quota]:
-    """The organization's guarantee is what keeps those below it; the plan reserves nothing there."""
+def _quotas(spec: Mapping[str, Any], whole: Mapping[str, str], *, organization: bool) -> dict[str, Quota]:
+    """The organization's guarantee is what keeps those below it; the plan reserves nothing there. A capability beyond
+    what may be promised is that of a unit without a limit, on spare nodes."""
     deserved, guarantee = spec.get("deserved") or {}, (spec.get("guarantee") or {}).get("resource") or {}
     return {
         name: Quota(
             0 if organization else parse(guarantee.get(name, "0"), name),
             parse(deserved.get(name, "0"), name),
-            parse(limit, name),
+            min(parse(limit, name), parse(whole.get(name, limit), name)),
         )
         for name, limit in (spec.get("capability") or {}).items()
     }
