@@ -28,7 +28,7 @@ check: $(READY) ## Fail if out/, the schemas of the language or the generated do
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest -n auto
 
-test-cluster: $(READY) ## Run the tests against a real control plane with Kueue, which is built first (Linux)
+test-cluster: $(READY) ## Run the tests against real control planes with Kueue and Volcano, built first (Linux)
 	$(BIN)/python -m tests.cluster.build
 	$(BIN)/python -m pytest tests/cluster -n 4 --dist loadscope --no-loadscope-reorder
 
@@ -51,7 +51,7 @@ golden: $(READY) ## Rewrite the golden files; review them with git diff
 docs: $(READY) ## Rewrite the generated documentation and the schemas of the language
 	$(BIN)/python tools/docs.py
 
-schemas: $(READY) ## Regenerate the Kubernetes and Kueue schemas from the upstream modules (needs Go)
+schemas: $(READY) ## Regenerate the Kubernetes, Kueue and Volcano schemas from the upstream modules (needs Go)
 	$(BIN)/python tools/schemas.py
 
 kubeconform: $(READY) ## Validate out/ with the real kubeconform

@@ -119,7 +119,12 @@ def predicted(plan: ClusterPlan, who: Person, question: Question) -> bool:
 
 def meant(plan: ClusterPlan, who: Person, namespace: str) -> set[tuple[str, str]]:
     """Every verb and kind that the organization means somebody to have in a namespace."""
-    return {right for subject in who.subjects for level in levels(plan, subject, namespace) for right in allowed(level)}
+    return {
+        right
+        for subject in who.subjects
+        for level in levels(plan, subject, namespace)
+        for right in allowed(level, plan.cluster.scheduler)
+    }
 
 
 def asked(client: Client, who: Person, question: Question) -> bool:

@@ -70,7 +70,7 @@ def _table(answers: Mapping[str, Mapping[Question, bool]]) -> Iterator[str]:
     yield f"| about | kinds | {' | '.join(SHOWN)} |"
     yield "|---" * (len(SHOWN) + 2) + "|"
     verbs = {level: _verbs(answers[level]) for level in SHOWN}
-    for concern, kinds in CONCERNS.items():
+    for concern, kinds in CONCERNS["kueue"].items():
         for cells, alike in groupby(kinds, lambda kind: tuple(_cell(verbs[level].get(kind, set())) for level in SHOWN)):
             yield f"| {concern} | {', '.join(f'`{kind}`' for kind in alike)} | {' | '.join(cells)} |"
 

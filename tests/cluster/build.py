@@ -25,7 +25,7 @@ from typing import Final
 import yaml
 
 from tests.cluster import crds, versions
-from tests.cluster.versions import Part
+from tests.cluster.versions import Part, Staged
 from tools.golang import ModuleError, find_go, module_folder
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -44,6 +44,16 @@ KWOK_STAGES: Final = ("pod/fast/pod-ready", "pod/fast/pod-delete")
 are created with their status, and nothing here looks at their heartbeats."""
 NEVER_READY: Final = "test-bed/never-ready"
 """A pod with this annotation is scheduled and then stays as it is, like one whose image cannot be pulled."""
+DIES_FROM: Final = "test-bed/dies-from"
+DIES_TO: Final = "test-bed/dies-to"
+"""How long a pod with these two annotations takes to end once it is deleted, at least and at most, as `1s`; others are
+gone at once."""
+UNLESS: Final = {"key": f'.metadata.annotations["{NEVER_READY}"]', "operator": "DoesNotExist"}
+DELAY: Final = {
+    "durationMilliseconds": 0,
+    "durationFrom": {"expressionFrom": f'.metadata.annotations["{DIES_FROM}"]'},
+    "jitterDurationFrom": {"expressionFrom": f'.metadata.annotations["{DIES_TO}"]'},
+}
 
 
 class CannotBuild(Exception):
@@ -94,16 +104,25 @@ def check_machine() -> None:
 
 
 def binary(part: Part) -> Path:
-    """Where a part is or will be; another version, or another `main` of ours, is another file."""
-    digest = ""
+    """Where a part is or will be, a file or the folder of its programs; another version, or another source of ours, is
+    another one."""
+    ours = b""
     if part.source:
-        digest = "-" + hashlib.sha256((SOURCES / part.source / "main.go").read_bytes()).hexdigest()[:8]
+        ours = (SOURCES / part.source / "main.go").read_bytes()
+    elif part.staged:
+        ours = repr(part.staged).encode()
+    digest = "-" + hashlib.sha256(ours).hexdigest()[:8] if ours else ""
     return CACHE / "bin" / f"{part.name}-{part.version}{digest}"
 
 
 def kueue_manifests(minor: str) -> Path:
     """Kueue's own installation, as its kustomization gives it."""
     return CACHE / "manifests" / f"kueue-{versions.KUEUE[minor]}.yaml"
+
+
+def volcano_manifests(minor: str) -> Path:
+    """Volcano's own installation, as its repository has it rendered."""
+    return CACHE / "manifests" / f"volcano-{versions.VOLCANO[minor]}.yaml"
 
 
 def framework_crds(minor: str) -> Path:
@@ -114,8 +133,9 @@ def framework_crds(minor: str) -> Path:
 
 
 def kwok_stages() -> Path:
-    """What kwok does to nodes and pods."""
-    return CACHE / "manifests" / f"kwok-{versions.KWOK.version}.yaml"
+    """What kwok does to nodes and pods; another choice is another file."""
+    digest = hashlib.sha256(repr((KWOK_STAGES, UNLESS, DELAY)).encode()).hexdigest()[:8]
+    return CACHE / "manifests" / f"kwok-{versions.KWOK.version}-{digest}.yaml"
 
 
 def _build(part: Part) -> None:
@@ -127,38 +147,65 @@ def _built(part: Part) -> None:
     target = binary(part)
     target.parent.mkdir(parents=True, exist_ok=True)
     half = target.with_suffix(f".{os.getpid()}.half")
-    if part.source:
+    if part.source or part.programs:
         folder = _module(part)
-        _go(folder, "build", "-mod=mod", "-ldflags", _linked(part), "-o", str(half), ".")
+        packages = [f"{part.module}/cmd/{program}" for program in part.programs] or ["."]
+        output = f"{half}/" if part.programs else str(half)
+        _go(folder, "build", "-mod=mod", "-ldflags", _linked(part), "-o", output, *packages)
     else:
         bin_folder = CACHE / "gobin" / target.name
         _go(
-            CACHE, "install", "-ldflags", "-s -w", f"{part.module}/{part.package}@{part.version}", GOBIN=str(bin_folder)
+            CACHE,
+            "install",
+            "-ldflags",
+            _linked(part),
+            f"{part.module}/{part.package}@{part.version}",
+            GOBIN=str(bin_folder),
         )
         shutil.move(bin_folder / Path(part.package).name, half)
     half.rename(target)
 
 
 def _module(part: Part) -> Path:
-    """A folder with our `main` and a go.mod that asks for the part's module."""
+    """A folder with our `main`, if there is one, and a go.mod that asks for the part's module."""
     folder = CACHE / "src" / binary(part).name
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(SOURCES / part.source / "main.go", folder)
+    if part.source:
+        shutil.copy(SOURCES / part.source / "main.go", folder)
     upstream = (_upstream(part) / "go.mod").read_text(encoding="utf-8").splitlines()
     language = next(line for line in upstream if line.startswith("go "))
-    # Kubernetes replaces its staging modules by folders that only its repository has; they are published as v0.x.y.
-    staging = [line.split("=>")[0].strip() for line in upstream if "=> ./staging/" in line]
-    published = "v0" + part.version.removeprefix("v1")
-    lines = [f"module test-bed/{part.source}", language, f"require {part.module} {part.version}"]
-    lines += [
-        f"replace {name.removeprefix('replace ')} => {name.removeprefix('replace ')} {published}" for name in staging
-    ]
+    lines = [f"module test-bed/{part.name}", language, f"require {part.module} {part.version}"]
+    lines += [f"replace {_replacement(part, folder, line)}" for line in upstream if "=>" in line]
     (folder / "go.mod").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
 
+def _replacement(part: Part, folder: Path, line: str) -> str:
+    """What the part's own go.mod replaces, by something that has been published: a staging folder has not."""
+    module, instead = (side.strip() for side in line.removeprefix("replace ").split("=>"))
+    if not instead.startswith("./staging/"):
+        return f"{module} => {instead}"
+    if part.staged and part.staged.module == module:
+        return f"{module} => {_completed(part.staged, folder)}"
+    return f"{module} => {module} v0{part.version.removeprefix('v1')}"  # Kubernetes publishes its own as v0.x.y
+
+
+def _completed(staged: Staged, folder: Path) -> str:
+    """A copy of a staged module with the file that it lacks; its path from `folder`."""
+    copy = folder / Path(staged.module).name
+    shutil.rmtree(copy, ignore_errors=True)
+    # The module cache is read-only, and Go needs neither modes nor times.
+    shutil.copytree(_downloaded(staged.module, staged.version), copy, copy_function=shutil.copyfile)
+    for each in (copy, *(path for path in copy.rglob("*") if path.is_dir())):
+        each.chmod(0o755)
+    (copy / staged.file).write_text(staged.text, encoding="utf-8")
+    return f"./{copy.name}"
+
+
 def _linked(part: Part) -> str:
     """Kueue refuses to start against a Kubernetes that does not know its own version."""
+    if not part.source:
+        return "-s -w"
     major, minor, _ = part.version.removeprefix("v").split(".")
     package = "k8s.io/component-base/version"
     values = {"gitVersion": part.version, "gitMajor": major, "gitMinor": minor}
@@ -192,6 +239,8 @@ def _downloaded(module: str, version: str) -> Path:
 def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
     kube = next(part for part in parts if part.source == "kubernetes")
     made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages}
+    for minor in versions.VOLCANO:
+        made[volcano_manifests(minor)] = lambda minor=minor: _installation(minor)  # type: ignore[misc]
     for minor in versions.KUEUE:
         made[kueue_manifests(minor)] = lambda minor=minor: _kustomized(kube, minor)  # type: ignore[misc]
         made[framework_crds(minor)] = lambda minor=minor: _kinds(minor)  # type: ignore[misc]
@@ -202,6 +251,11 @@ def _kustomized(kube: Part, minor: str) -> str:
     folder = _upstream(versions.kueue(minor)) / "config" / "default"
     command = [str(binary(kube)), "kubectl", "kustomize", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _installation(minor: str) -> str:
+    folder = _upstream(versions.volcano(minor)) / "installer"
+    return (folder / "volcano-development.yaml").read_text(encoding="utf-8")
 
 
 def _kinds(minor: str) -> str:
@@ -215,10 +269,10 @@ def _kinds(minor: str) -> str:
 
 def _stages() -> str:
     folder = _upstream(versions.KWOK) / "kustomize" / "stage"
-    stages = [yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in KWOK_STAGES]
-    unless = {"key": f'.metadata.annotations["{NEVER_READY}"]', "operator": "DoesNotExist"}
-    stages[0]["spec"]["selector"]["matchExpressions"].append(unless)
-    return yaml.safe_dump_all(stages)
+    ready, delete = (yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in KWOK_STAGES)
+    ready["spec"]["selector"]["matchExpressions"].append(UNLESS)
+    delete["spec"]["delay"] = DELAY
+    return yaml.safe_dump_all([ready, delete])
 
 
 def _whole(path: Path, text: str) -> None:

@@ -135,6 +135,12 @@ def connect(port: int, authority: Path, token: str) -> Client:
     return Client(f"https://127.0.0.1:{port}", pool, {"Authorization": f"Bearer {token}"})
 
 
+def label(item: Object) -> str:
+    """Kind, namespace and name, for messages."""
+    namespace = item["metadata"].get("namespace")
+    return f"{item['kind']} {namespace + '/' if namespace else ''}{item['metadata']['name']}"
+
+
 def condition(item: Object, name: str) -> Object | None:
     """A condition of an object's status; None where its controller has not said anything of it yet."""
     conditions = item.get("status", {}).get("conditions") or ()

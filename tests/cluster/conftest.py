@@ -16,11 +16,18 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.cluster import deploy, frameworks, manager, plane, versions
+from tests.cluster import deploy, frameworks, plane, versions
 from tests.cluster.build import RUNS, CannotBuild, binary, check_machine
 from tests.cluster.plane import Cluster
+from tests.cluster.schedulers import SCHEDULERS
 
 KUBERNETES: Final = os.environ.get("TEST_BED_KUBERNETES", versions.DEFAULT_KUBERNETES)
+BEDS: Final = (
+    *(f"kueue-{minor}" for minor in versions.KUEUE),
+    *(f"volcano-{minor}" for minor in versions.VOLCANO),
+    f"native-{KUBERNETES}",
+)
+"""What a control plane may run, in the order in which the tests of each run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,31 +37,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "kueue(*minors): the minors of Kueue that the tests of a module run against")
+    for scheduler in SCHEDULERS:
+        config.addinivalue_line(
+            "markers", f"{scheduler}(*minors): the minors of {scheduler} that the tests of a module run against"
+        )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every test that asks for a cluster runs once for each minor that its module names; the default is the newest."""
+    """Every test that asks for a cluster runs once for each scheduler and minor that it names, or else its module; the
+    default is the newest Kueue."""
     if "cluster" in metafunc.fixturenames:
-        mark = metafunc.definition.get_closest_marker("kueue")
-        minors = mark.args if mark else (versions.DEFAULT_KUEUE,)
-        metafunc.parametrize("cluster", minors, indirect=True, scope="module", ids=[f"kueue-{each}" for each in minors])
+        said = [(node, mark) for node, mark in metafunc.definition.iter_markers_with_node() if mark.name in SCHEDULERS]
+        nearest = [mark for node, mark in said if node is said[0][0]]
+        named = {f"{mark.name}-{minor}" for mark in nearest for minor in mark.args or (KUBERNETES,)}
+        beds = [bed for bed in BEDS if bed in named]
+        assert len(beds) == len(named), f"{metafunc.definition.nodeid}: {sorted(named)} are not all of {BEDS}"
+        metafunc.parametrize("cluster", beds or BEDS[:1], indirect=True, scope="module")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The newest Kueue first, then the others: a worker changes its control plane once. What is long comes first."""
+    """Bed by bed, so that a worker changes its control plane as seldom as can be. What is long comes first."""
     sizes = Counter(_scope(item.nodeid) for item in items)
 
-    def key(item: pytest.Item) -> tuple[bool, bool, int, str]:
+    def key(item: pytest.Item) -> tuple[int, bool, int, str]:
         scope = _scope(item.nodeid)
-        return f"kueue-{versions.DEFAULT_KUEUE}" not in scope, "shard" not in scope, -sizes[scope], scope
+        bed = next((index for index, bed in enumerate(BEDS) if bed in scope), len(BEDS))
+        return bed, "shard" not in scope, -sizes[scope], scope
 
     items.sort(key=key)
 
 
 def _scope(nodeid: str) -> str:
     module, _, test = nodeid.partition("::")
-    return " ".join([module, *re.findall(r"kueue-[0-9.]+|shard-[0-9]+", test)])
+    return " ".join([module, *re.findall(rf"{'|'.join(map(re.escape, BEDS))}|shard-[0-9]+", test)])
 
 
 class ByModule(LoadScopeScheduling):  # type: ignore[misc]
@@ -78,15 +93,19 @@ class Beds:
     folder: Path
     running: list[Cluster] = field(default_factory=list)
     started: int = 0
+    bed: str = ""
+    """What runs there, as BEDS has it."""
 
-    def cluster(self, kueue: str) -> Cluster:
-        """A cluster with this Kueue and nothing of ours on it."""
-        if self.running and self.running[0].kueue != kueue:
+    def cluster(self, bed: str) -> Cluster:
+        """A cluster with this scheduler and nothing of ours on it."""
+        if self.running and self.bed != bed:
             self.stop(keep_logs=False)
         if not self.running:
             self.started += 1
+            self.bed = bed
             self.running.append(plane.start(self.folder / str(self.started), KUBERNETES))
-            manager.install(self.running[0], kueue)
+            scheduler, _, minor = bed.partition("-")
+            SCHEDULERS[scheduler].install(self.running[0], minor)
         return self.running[0]
 
     def stop(self, *, keep_logs: bool) -> None:
@@ -121,7 +140,7 @@ def beds(means: None, request: pytest.FixtureRequest) -> Iterator[Beds]:  # noqa
 
 @pytest.fixture(scope="module")
 def cluster(beds: Beds, request: pytest.FixtureRequest) -> Cluster:
-    """A real control plane with Kueue, for the tests of one module."""
+    """A real control plane with the scheduler that the tests of one module ask for: Kueue, unless they say so."""
     found = beds.cluster(request.param)
     deploy.withdraw(found)
     return found

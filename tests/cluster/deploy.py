@@ -1,52 +1,55 @@
-"""What Argo CD does with `out/`: compile, apply in waves, prune. And what Kueue then says of the queues."""
+"""What Argo CD does with `out/`: compile, apply in waves, prune. What differs by scheduler is in `schedulers.py`."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, Final
 
 import yaml
 
 from tenancy.backend import BACKENDS
-from tenancy.backend.shared.admission import mutates
+from tenancy.backend.shared.admission import MUTATING_SINCE
+from tenancy.backend.shared.metadata import SYNC_OPTIONS
 from tenancy.model.organization import Org
+from tenancy.model.versions import number
 from tenancy.pipeline import Custom
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
 from tenancy.render.conform import checker
 from tenancy.render.files import render
-from tests.cluster import manager
-from tests.cluster.client import Object, Refused, condition
+from tests.cluster.client import Object, Refused, label
 from tests.cluster.plane import Cluster, until
-from tests.orgs import organized
+from tests.cluster.schedulers import SCHEDULERS, Scheduler
+from tests.orgs import organized, scheduled
 
 WAVE: Final = "argocd.argoproj.io/sync-wave"
+PRUNE_LAST: Final = "PruneLast=true"
 MANAGED: Final = "app.kubernetes.io/managed-by"
-VALUES: Final = "platform/kueue-values.yaml"
 KINDS: Final = (
     *("Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "ServiceAccount", "ConfigMap"),
     *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
 )
 """The order of kinds within a wave, as Argo CD has it; all others come after these, by name."""
-KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
-CLUSTER_WIDE: Final = (
-    *(
-        f"/apis/admissionregistration.k8s.io/v1/{kind}policybindings"
-        for kind in ("validatingadmission", "mutatingadmission")
-    ),
-    *(f"/apis/admissionregistration.k8s.io/v1/{kind}policies" for kind in ("validatingadmission", "mutatingadmission")),
-    *(f"{KUEUE}/{kind}" for kind in ("clusterqueues", "cohorts", "resourceflavors", "topologies")),
-    f"{KUEUE}/workloadpriorityclasses",
+ADMISSION: Final = tuple(
+    f"/apis/admissionregistration.k8s.io/v1/{kind}admission{what}"
+    for what in ("policybindings", "policies")
+    for kind in ("validating", "mutating")
+)
+SHARED: Final = (
+    "/apis/scheduling.k8s.io/v1/priorityclasses",
     *(f"/apis/rbac.authorization.k8s.io/v1/{kind}" for kind in ("clusterrolebindings", "clusterroles")),
 )
-"""What may be ours outside namespaces, the users of a thing before the thing."""
-NUDGE: Final = "test-bed/nudge"
+"""What may be ours outside namespaces whatever the scheduler is, the users of a thing before the thing."""
+WORK: Final = ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods")
+"""With the scheduler's own: what people run in a namespace."""
+PAUSE: Final = 0.5
+"""Between two tries."""
 SERVER_SIDE: Final = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -58,34 +61,47 @@ class Compiled:
     org: Org
     objects: tuple[Object, ...]
     configuration: dict[str, Any]
-    """Of the manager."""
+    """Of the scheduler."""
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """What the test bed knows of its scheduler."""
+        return SCHEDULERS[self.plan.cluster.scheduler]
 
 
 def compiled(
-    org: Org, custom: Custom | None = None, *, name: str = "", kubernetes: str = "", kueue: str = ""
+    org: Org, custom: Custom | None = None, *, name: str = "", kubernetes: str = "", kueue: str = "", volcano: str = ""
 ) -> Compiled:
     """The output for one cluster (the only one, or `name`), for other versions than its own where they are given."""
     (chosen,) = [each for each in plan(org) if name in ("", each.name)]
-    chosen = replace(chosen, kubernetes=kubernetes or chosen.kubernetes, kueue=kueue or chosen.kueue)
-    conforms = checker(kubernetes=chosen.kubernetes, kueue=chosen.kueue)
-    files = render(
-        chosen.name, BACKENDS[chosen.cluster.scheduler](chosen), conforms, (custom or {}).get(chosen.name, ())
+    chosen = replace(
+        chosen,
+        kubernetes=kubernetes or chosen.kubernetes,
+        kueue=kueue or chosen.kueue,
+        volcano=volcano or chosen.volcano,
     )
-    values = yaml.safe_load(files.pop(f"{chosen.name}/{VALUES}"))
-    configuration = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
-    return Compiled(chosen, org, tuple(objects(files)), configuration)
+    conforms = checker(kubernetes=chosen.kubernetes, kueue=chosen.kueue, volcano=chosen.volcano)
+    scheduler = chosen.cluster.scheduler
+    files = render(chosen.name, BACKENDS[scheduler](chosen), conforms, (custom or {}).get(chosen.name, ()))
+    inside = {path.removeprefix(f"{chosen.name}/"): text for path, text in files.items()}
+    return Compiled(chosen, org, tuple(objects(inside)), SCHEDULERS[scheduler].configuration(inside))
 
 
 def compiled_for(cluster: Cluster, tree: dict[str, Any]) -> Compiled:
-    """The output of an organization as plain data, for the versions that a cluster runs."""
-    return compiled(organized(tree), kubernetes=cluster.kubernetes, kueue=cluster.kueue)
+    """The output of an organization as plain data, for the scheduler and the versions that a cluster runs."""
+    return compiled(organized(scheduled(tree, cluster.scheduler)), None, **running(cluster))
+
+
+def running(cluster: Cluster) -> dict[str, str]:
+    """The versions that a cluster runs, as `compiled` wants them."""
+    return {"kubernetes": cluster.kubernetes, "kueue": cluster.kueue, "volcano": cluster.volcano}
 
 
 def objects(files: Mapping[str, str]) -> Iterable[Object]:
-    """Every object in the texts of `out/`; kustomizations only list the others."""
+    """Every object in the texts of `out/`; pages have no kind, and kustomizations only list the others."""
     for text in files.values():
         for document in yaml.load_all(text, yaml.CSafeLoader):
-            if document is not None and document["kind"] != "Kustomization":
+            if document is not None and document.get("kind", "Kustomization") != "Kustomization":
                 yield document
 
 
@@ -93,26 +109,87 @@ def in_waves(items: Iterable[Object]) -> list[Object]:
     """The order in which Argo CD applies."""
 
     def key(item: Object) -> tuple[int, int, str, str]:
-        wave = int(item["metadata"].get("annotations", {}).get(WAVE, 0))
         kind = item["kind"]
         rank = KINDS.index(kind) if kind in KINDS else len(KINDS)
-        return wave, rank, kind, item["metadata"]["name"]
+        return wave(item), rank, kind, item["metadata"]["name"]
 
     return sorted(items, key=key)
 
 
-def apply(cluster: Cluster, items: Iterable[Object]) -> list[Object]:
-    """Apply in the given order, and answer with the objects as stored. Raises AssertionError with every refusal."""
-    stored, refusals = [], []
+def wave(item: Object) -> int:
+    """The sync wave of an object."""
+    return int(item["metadata"].get("annotations", {}).get(WAVE, 0))
+
+
+def apply(cluster: Cluster, items: Iterable[Object], retries: int = 0) -> list[Object]:
+    """Apply in the given order, and answer with the objects as stored. What is refused is tried again before the next
+    wave. Raises AssertionError with every refusal."""
+    stored: list[Object] = []
+    for _, same in groupby(items, wave):
+        left = list(same)
+        for attempt in range(retries + 1):
+            refusals = _applied(cluster, left, stored)
+            left = [item for item, _ in refusals]
+            if left and attempt < retries:
+                time.sleep(PAUSE)
+        assert not refusals, "\n".join(f"{label(item)}: {refused}" for item, refused in refusals)
+    return stored
+
+
+def _applied(cluster: Cluster, items: Iterable[Object], stored: list[Object]) -> list[tuple[Object, Refused]]:
+    """Apply, add what is accepted to `stored`, and answer with the rest."""
+    refusals = []
     for item in items:
         try:
             if item["kind"] == "Namespace":
                 make_room(cluster, item)
             stored.append(cluster.client.apply(item))
         except Refused as refused:
-            refusals.append(f"{label(item)}: {refused}")
-    assert refusals == []
-    return stored
+            refusals.append((item, refused))
+    return refusals
+
+
+def sync(cluster: Cluster, before: Iterable[Object], after: Iterable[Object], retries: int = 0) -> None:
+    """Bring one state of `out/` to another as Argo CD does. Raises AssertionError with what is refused in the end.
+
+    Of each wave, what has left Git is deleted before the rest is applied; the waves of what is deleted are mirrored,
+    and PruneLast comes after them all. Where anything is refused, what comes after it waits for the next attempt.
+    """
+    old, new = ({label(item): item for item in items} for items in (before, after))
+    gone = [item for key, item in old.items() if key not in new]
+    changed = in_waves(item for key, item in new.items() if old.get(key) != item)
+    for _ in range(retries + 1):
+        refusals = _synced(cluster, gone, changed)
+        if not refusals:
+            return
+        time.sleep(PAUSE)
+    raise AssertionError("\n".join(f"{label(item)}: {refused}" for item, refused in refusals))
+
+
+def _synced(cluster: Cluster, gone: list[Object], changed: list[Object]) -> list[tuple[Object, Refused]]:
+    """One attempt: what was refused in the first step where anything was."""
+    last = [item for item in gone if PRUNE_LAST in item["metadata"].get("annotations", {}).get(SYNC_OPTIONS, "")]
+    pruned = [item for item in gone if item not in last]
+    waves = sorted({wave(item) for item in pruned})
+    mirrored = dict(zip(waves, reversed(waves), strict=True))
+    for each in sorted({*waves, *map(wave, changed)}):
+        refusals = _deleted(cluster, [item for item in pruned if mirrored[wave(item)] == each])
+        if not refusals:
+            refusals = _applied(cluster, [item for item in changed if wave(item) == each], [])
+        if refusals:
+            return refusals
+    return _deleted(cluster, last)
+
+
+def _deleted(cluster: Cluster, items: Iterable[Object]) -> list[tuple[Object, Refused]]:
+    """Delete, and answer with what is refused."""
+    refusals = []
+    for item in items:
+        try:
+            cluster.client.delete(cluster.client.path(item))
+        except Refused as refused:
+            refusals.append((item, refused))
+    return refusals
 
 
 def apply_until_accepted(
@@ -148,40 +225,34 @@ def make_room(cluster: Cluster, item: Object) -> None:
 
 
 def deploy(cluster: Cluster, made: Compiled) -> None:
-    """The manager with its configuration, every object, every queue as its state says."""
-    manager.configure(cluster, made.configuration)
-    apply(cluster, in_waves(made.objects))
+    """The scheduler with its configuration, every object, every queue as its state says."""
+    made.scheduler.configure(cluster, made.configuration)
+    apply(cluster, in_waves(made.objects), made.scheduler.RETRIES)
     until(lambda: inactive(cluster, made.plan) == {}, "every queue is active", 30)
-    _admission_settled(cluster, made)
+    if any(item["kind"].endswith("AdmissionPolicy") for item in made.objects):
+        admission_settled(cluster, made.plan.kubernetes)
 
 
 def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
-    """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is."""
-    stopped = {queue.name for queue in plan.queues if queue.state != "active"}
-    wrong: dict[str, str] = {}
-    for kind in ("ClusterQueue", "LocalQueue"):
-        for item in cluster.client.list(f"{KUEUE}/{kind.lower()}s"):
-            name = item["metadata"]["name"] if kind == "ClusterQueue" else item["spec"]["clusterQueue"]
-            found = condition(item, "Active")
-            right = found is not None and (found["status"] == "True") == (name not in stopped)
-            if not right:
-                wrong[label({**item, "kind": kind})] = (found or {}).get("message", "no condition")
-    return wrong
+    """What the scheduler says of each queue that is not as the plan has it."""
+    return SCHEDULERS[cluster.scheduler].inactive(cluster, plan)
 
 
 def withdraw(cluster: Cluster) -> None:
     """Remove everything that carries our label. Namespaces go on their own time: names are rarely asked for again."""
     ours = {"labelSelector": f"{MANAGED}=tenancy"}
     namespaces = [item["metadata"]["name"] for item in cluster.client.list("/api/v1/namespaces", **ours)]
+    scheduler = SCHEDULERS[cluster.scheduler]
     for name in namespaces:
         clear_namespace(cluster, name)
-    for path in CLUSTER_WIDE:
+    for path in (*ADMISSION, *SHARED):
         for item in cluster.client.list(path, **ours):
             cluster.client.delete(f"{path}/{item['metadata']['name']}")
+    scheduler.emptied(cluster)
     for name in namespaces:
         cluster.client.delete(f"/api/v1/namespaces/{name}")
-    until(partial(_gone, cluster), "nothing of ours is left outside namespaces", 60, pause=1)
     remove_nodes(cluster)
+    until(partial(scheduler.emptied, cluster), "nothing of ours is left outside namespaces", 60, pause=1)
 
 
 def remove_nodes(cluster: Cluster) -> None:
@@ -199,73 +270,62 @@ def namespaces_gone(cluster: Cluster, made: Compiled) -> None:
 
 def clear_namespace(cluster: Cluster, namespace: str) -> None:
     """End all work in a namespace."""
-    for kind in ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods"):
+    for kind in (*SCHEDULERS[cluster.scheduler].WORK, *WORK):
         cluster.client.delete(kind.format(namespace), propagationPolicy="Background", gracePeriodSeconds="0")
 
 
-def _gone(cluster: Cluster) -> bool:
-    """Whether no object of Kueue is left; one that is gets a nudge.
-
-    Kueue may look at a Topology just before it hears that the last flavor of it is gone, and then not again by itself.
-    """
-    kinds = [path for path in CLUSTER_WIDE if path.startswith(KUEUE)]
-    left = [f"{path}/{item['metadata']['name']}" for path in kinds for item in cluster.client.list(path)]
-    for path in left:
-        with suppress(Refused):  # It may be gone by now.
-            cluster.client.patch(path, {"metadata": {"annotations": {NUDGE: str(time.monotonic())}}})
-    return left == []
-
-
-def _admission_settled(cluster: Cluster, made: Compiled) -> None:
-    """The API server's admission plugins read policies from a cache; ask until the newest ones are obeyed.
+def admission_settled(cluster: Cluster, kubernetes: str) -> None:
+    """The API server's admission plugins read policies from a cache; wait until they have those that are applied now.
 
     Kubernetes gives no status that says so: a policy acts about a second after it was applied. The plugin of mutating
-    policies and that of validating ones look at different times.
+    policies and that of validating ones look at different times, but each takes up policies in their order, so one of
+    our own that comes last shows that all others act.
     """
-    policies = [item for item in made.objects if item["kind"].endswith("AdmissionPolicy")]
-    if policies and made.plan.namespaces:
-        _wait_for_mutation(cluster, made.plan)
-        _wait_for_refusal(cluster, made.plan)
-
-
-def _wait_for_mutation(cluster: Cluster, plan: ClusterPlan) -> None:
-    """Missing requests are written by the policy that is applied last."""
-    if not mutates(plan):
-        return
-    probe = _probe(plan, {"resources": {"limits": {"cpu": "1"}}}, {})
-
-    def obeyed() -> bool:
-        pod = cluster.client.create(probe, dry_run=True)["spec"]["template"]["spec"]
-        return "requests" in pod["containers"][0]["resources"]
-
-    until(obeyed, "the mutating policies are obeyed")
-
-
-def _wait_for_refusal(cluster: Cluster, plan: ClusterPlan) -> None:
-    fenced = [flavor for flavor in plan.flavors.values() if flavor.fenced and flavor.taints]
-    if not fenced:
-        return
-    taint = fenced[0].taints[0]
-    probe = _probe(plan, {}, {"tolerations": [{"key": taint.key, "operator": "Exists", "effect": taint.effect}]})
+    name = f"policy-probe-{time.time_ns()}"
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+    own = list(_probing(name, mutating=number(kubernetes) >= MUTATING_SINCE))
+    for item in own:
+        cluster.client.create(item)
+    marked = [f"{item['kind']}: {name}" for item in own if item["kind"].endswith("Policy")]
 
     def obeyed() -> bool:
         try:
             cluster.client.create(probe, dry_run=True)
         except Refused as refused:
-            return "may tolerate" in refused.message
+            return all(mark in refused.message for mark in marked)
         return False
 
-    until(obeyed, "the fence is obeyed")
+    until(obeyed, "the policies are obeyed")
+    for item in reversed(own):
+        cluster.client.delete(cluster.client.path(item))
 
 
-def _probe(plan: ClusterPlan, container: Object, pod: Object) -> Object:
-    """A job that is only ever created as a dry run."""
-    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none", **container}], **pod}
+def _probing(name: str, *, mutating: bool) -> Iterator[Object]:
+    """A policy of each sort that does something to the ConfigMap of a name, with its binding."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    constraints = {"resourceRules": [{**rule, "resourceNames": [name]}]}
+    message = f'"ValidatingAdmissionPolicy: {name}' + (
+        f', " + (object.?data.?seen.hasValue() ? "MutatingAdmissionPolicy: {name}" : "")' if mutating else '"'
+    )
+    validation = {"expression": "false", "messageExpression": message}
+    patch = 'Object{data: {"seen": "yes"}}'
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": patch}}
+    sorts: dict[str, tuple[Object, Object]] = {
+        "Validating": ({"validations": [validation]}, {"validationActions": ["Deny"]})
+    }
+    if mutating:
+        sorts["Mutating"] = ({"mutations": [mutation], "reinvocationPolicy": "Never"}, {})
+    for sort, (policy, binding) in sorts.items():
+        yield _named(f"{sort}AdmissionPolicy", name, {"matchConstraints": constraints, **policy})
+        yield _named(f"{sort}AdmissionPolicyBinding", name, {"policyName": name, **binding})
+
+
+def _named(kind: str, name: str, spec: Object) -> Object:
     return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "policy-probe", "namespace": plan.namespaces[0].name},
-        "spec": {"template": {"spec": spec}},
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": name, "labels": {MANAGED: "tenancy"}},
+        "spec": spec,
     }
 
 
@@ -273,9 +333,3 @@ def stripped(item: Object) -> Object:
     """An object without what the API server alone writes."""
     metadata = {key: value for key, value in item["metadata"].items() if key not in SERVER_SIDE}
     return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
-
-
-def label(item: Object) -> str:
-    """Kind, namespace and name, for messages."""
-    namespace = item["metadata"].get("namespace")
-    return f"{item['kind']} {namespace + '/' if namespace else ''}{item['metadata']['name']}"

@@ -1,7 +1,7 @@
 """The frameworks whose jobs Kueue manages, as far as an API server and Kueue see them: their kinds, no controllers.
 
 Kueue makes a Workload of a job as soon as its kind is served, so quotas, webhooks and policies act; only pods are
-missing. Every framework of `tenancy.backend.shared.frameworks` is here: all of their modules are published.
+missing. Every framework of `tenancy.backend.kueue.work` is here: all of their modules are published.
 """
 
 from __future__ import annotations

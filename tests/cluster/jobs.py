@@ -5,29 +5,20 @@ Everything is read from Kueue's own Workloads and from the pods; nothing is comp
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
-from tenancy.model.hardware import Hardware
-from tenancy.plan.values import Namespace, Queue
-from tests.cluster import deploy, manager, nodes
+from tests.cluster import scene
 from tests.cluster.build import NEVER_READY
-from tests.cluster.client import Object, Refused, condition, holds
-from tests.cluster.deploy import KUEUE, Compiled
-from tests.cluster.plane import Cluster, until
+from tests.cluster.client import Object, condition, holds
+from tests.cluster.deploy import Compiled
+from tests.cluster.manager import KUEUE
+from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE
 from tests.kueue_model import amount
 
-QUIET: Final = 2.0
-"""Seconds without a change of any Workload after which the cluster counts as settled: Kueue's slowest step, one
-preemption and the admission after it, takes about one."""
-SLOWNESS: Final = 20
-"""A machine that takes long to list the Workloads takes long for everything else: the quiet time is at least so many
-times as long, so that a loaded machine only makes a test last."""
-PATIENCE: Final = 120.0
-ATTEMPTS: Final = 5
 EXCESS: Final = 3
 """Jobs beyond a limit: enough to see that none of them is let in."""
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
@@ -35,14 +26,11 @@ PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
 
 
 @dataclass(slots=True)
-class Scene:
-    """An organization at work on a cluster with fake nodes."""
+class Scene(scene.Scene):
+    """An organization at work on a cluster with Kueue."""
 
-    cluster: Cluster
-    made: Compiled
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    asked: int = 0
-    """Jobs that are there."""
+    QUIET: ClassVar = 2.0
+    """Kueue's slowest step, one preemption and the admission after it, takes about a second."""
 
     # What people do.
 
@@ -73,7 +61,7 @@ class Scene:
         names = [f"job-{next(self.numbers)}" for _ in range(times)]
         for name in names:
             labels = {QUEUE_LABEL: "default", **({PRIORITY_LABEL: priority} if priority else {})}
-            _create(self.cluster, _job(name, namespace, pods, labels, annotations, wanted, pod or {}))
+            self.create(_job(name, namespace, pods, labels, annotations, wanted, pod or {}))
         self.asked += times
         return names
 
@@ -92,63 +80,11 @@ class Scene:
             self.cluster.client.delete(path, propagationPolicy="Background")
         self.asked -= len(names)
 
-    def clear(self) -> None:
-        """Everybody ends everything."""
-        for namespace in self.made.plan.namespaces:
-            deploy.clear_namespace(self.cluster, namespace.name)
-        self.asked = 0
-        until(lambda: self.workloads() == [] and self.pods() == [], "all work is gone", 60)
-
-    def change(self, made: Compiled) -> None:
-        """The organization is edited: what is new or different is applied, what is gone is pruned."""
-        before = {deploy.label(item): item for item in self.made.objects}
-        after = {deploy.label(item): item for item in made.objects}
-        self.made = made
-        manager.configure(self.cluster, made.configuration)
-        deploy.apply(self.cluster, deploy.in_waves(item for key, item in after.items() if before.get(key) != item))
-        for key in before.keys() - after.keys():
-            self.cluster.client.delete(self.cluster.client.path(before[key]))
-        until(lambda: deploy.inactive(self.cluster, made.plan) == {}, "every queue is active")
-
     # What is seen.
-
-    def settle(self, quiet: float = QUIET) -> None:
-        """Wait until every job has its Workload and none has changed for a while."""
-        end, since, last = time.monotonic() + PATIENCE, time.monotonic(), None
-        while time.monotonic() - since < quiet:
-            asked = time.monotonic()
-            now = self._picture()
-            quiet = max(quiet, SLOWNESS * (time.monotonic() - asked))
-            if now != last:
-                since, last = time.monotonic(), now
-            assert time.monotonic() < end, f"never settled: {self.holders()}"
-            time.sleep(0.4)
-
-    def wait(self, holds_now: Callable[[], bool], what: str, seconds: float = 30) -> None:
-        """Wait for something that is known to come."""
-        until(holds_now, what, seconds)
-
-    def expect(self, holders: Mapping[str, int]) -> None:
-        """Wait until exactly these units hold so many GPUs each, and it stays so. A slow machine only makes it last."""
-        end = time.monotonic() + PATIENCE
-
-        def stays() -> bool:
-            if self.holders() == holders:
-                self.settle()
-                return self.holders() == holders
-            return False
-
-        while not stays():
-            assert time.monotonic() < end, f"expected {dict(holders)}, but {self.holders()}"
-            time.sleep(0.4)
 
     def workloads(self, unit: str = "") -> list[Object]:
         """The Workloads of a unit, or of all."""
         return [item for item in self.cluster.client.list(f"{KUEUE}/workloads") if unit in ("", self._unit(item))]
-
-    def held(self, unit: str, resource: str = "") -> int:
-        """GPUs (or of another resource) that a unit's admitted Workloads hold."""
-        return self.holders(resource).get(unit, 0)
 
     def holders(self, resource: str = "") -> dict[str, int]:
         """Who holds how many GPUs, units without any left out."""
@@ -186,53 +122,14 @@ class Scene:
             if each["reason"] == reason
         )
 
-    def pods(self, unit: str = "") -> list[Object]:
-        """The pods of a unit, or of all tenants."""
-        names = {each.name for each in self.made.plan.namespaces if unit in ("", self._title(each))}
-        return [pod for pod in self.cluster.client.list("/api/v1/pods") if pod["metadata"]["namespace"] in names]
-
-    def hosts(self, unit: str) -> list[str]:
-        """The nodes that a unit's pods run on, one for each pod, sorted."""
-        running = [pod for pod in self.pods(unit) if pod.get("status", {}).get("phase") == "Running"]
-        return sorted(pod["spec"]["nodeName"] for pod in running)
-
-    def running(self, unit: str, pods: int) -> list[str]:
-        """Wait until as many pods of a unit run, which is a moment after it holds the GPUs; their nodes, sorted."""
-        self.wait(lambda: len(self.hosts(unit)) == pods, f"{pods} pods of {unit} run", PATIENCE)
-        return self.hosts(unit)
-
-    # Names and sizes.
-
-    def flavor(self, name: str = "") -> Hardware:
-        """A flavor by name; without one, the first that has whole GPUs."""
-        flavors = self.made.plan.flavors
-        whole = (each for each in flavors.values() if each.gpu and each.gpu.resource in each.mains)
-        return flavors[name] if name else next(whole)
-
-    def sizes(self, gpus: int, flavor: str = "", resource: str = "") -> dict[str, str]:
-        """What a pod of so many GPUs asks for."""
-        chosen = self.flavor(flavor)
-        main = resource or chosen.mains[0]
-        follows = chosen.follows[main]
-        return {main: str(gpus), "cpu": f"{follows['cpu'] * gpus}m", "memory": str(follows["memory"] * gpus)}
-
-    def queue(self, unit: str) -> Queue:
-        """The queue of a unit, by its path."""
-        return next(each for each in self.made.plan.queues if each.title == unit)
-
-    def namespace(self, unit: str, project: str = "") -> Namespace:
-        """The first namespace of a unit, or that of one of its projects."""
-        mine = (each for each in self.made.plan.namespaces if each.name in self.queue(unit).namespaces)
-        return next(each for each in mine if each.title == f"{unit}/{project}" or not project)
-
-    def _title(self, namespace: Namespace) -> str:
-        return next(each.title for each in self.made.plan.queues if namespace.name in each.namespaces)
+    def work(self) -> list[Object]:
+        """The Workloads."""
+        return self.workloads()
 
     def _unit(self, workload: Object) -> str:
-        home = workload["metadata"]["namespace"]
-        return next(each.title for each in self.made.plan.queues if home in each.namespaces)
+        return self.title(workload["metadata"]["namespace"])
 
-    def _picture(self) -> object:
+    def picture(self) -> object:
         """All that is of interest. A job without its Workload, and one that is evicted and still holds its quota until
         its pods are gone, make every picture different."""
         found = self.workloads()
@@ -263,24 +160,8 @@ def usage(workload: Object) -> dict[tuple[str, str], int]:
 
 def opened(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = None) -> Scene:
     """A scene on an empty cluster: the organization deployed and its nodes there."""
-    deploy.withdraw(cluster)
-    nodes.make(cluster, made, counts)
-    deploy.deploy(cluster, made)
+    scene.stage(cluster, made, counts)
     return Scene(cluster, made)
-
-
-def _create(cluster: Cluster, job: Object) -> None:
-    """Create a job, again where the API server says Conflict: it counts objects of a new namespace in a ResourceQuota
-    that its controller writes at the same time. Raises Refused."""
-    for attempt in range(ATTEMPTS):
-        try:
-            cluster.client.create(job)
-        except Refused as refused:
-            if refused.reason != "Conflict" or attempt == ATTEMPTS - 1:
-                raise
-            time.sleep(0.4)
-        else:
-            return
 
 
 def _job(
@@ -292,7 +173,7 @@ def _job(
     requests: dict[str, str],
     pod: Mapping[str, Any],
 ) -> Object:
-    container = {"name": "main", "image": "none", "resources": {"requests": requests, "limits": _limits(requests)}}
+    container = {"name": "main", "image": "none", "resources": {"requests": requests, "limits": scene.limits(requests)}}
     spec = {"restartPolicy": "Never", "containers": [container], **pod}
     return {
         "apiVersion": "batch/v1",
@@ -305,8 +186,3 @@ def _job(
             "template": {"metadata": {"annotations": annotations}, "spec": spec},
         },
     }
-
-
-def _limits(requests: Mapping[str, str]) -> dict[str, str]:
-    """An extended resource must be limited to what is requested."""
-    return {name: count for name, count in requests.items() if "/" in name}

@@ -5,18 +5,30 @@ from __future__ import annotations
 import copy
 import shutil
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import urllib3
 import yaml
 
+from tenancy.plan.values import ClusterPlan
 from tests.cluster import versions
 from tests.cluster.build import binary, kueue_manifests
-from tests.cluster.client import Object, Refused, holds
+from tests.cluster.client import Object, Refused, condition, holds, label
 from tests.cluster.plane import Cluster, restart_controllers, until
 from tests.cluster.processes import NotReady
 
+KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
+COLLECTIONS: Final = tuple(
+    f"{KUEUE}/{kind}"
+    for kind in ("clusterqueues", "cohorts", "resourceflavors", "topologies", "workloadpriorityclasses")
+)
+WORK: Final = ()
+RETRIES: Final = 0
+VALUES: Final = "platform/kueue-values.yaml"
+NUDGE: Final = "test-bed/nudge"
 NAMESPACE: Final = "kueue-system"
 RIGHTS: Final = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount")
 WEBHOOKS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -41,7 +53,7 @@ def install(cluster: Cluster, minor: str) -> None:
     for each in documents:
         if each["kind"] in WEBHOOKS:
             for webhook in each["webhooks"]:
-                _on_loopback(cluster, webhook["clientConfig"])
+                on_loopback(cluster, webhook["clientConfig"])
             cluster.client.apply(each)
     until(lambda: _webhooks_answer(cluster), "Kueue's webhooks are asked")
 
@@ -51,7 +63,7 @@ def install_crds(cluster: Cluster, crds: list[Object]) -> None:
     for each in crds:
         webhook = each["spec"].get("conversion", {}).get("webhook")
         if webhook:
-            _on_loopback(cluster, webhook["clientConfig"])
+            on_loopback(cluster, webhook["clientConfig"])
         cluster.client.apply(each)
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
     for each in crds:
@@ -73,17 +85,52 @@ def start(cluster: Cluster, wanted: dict[str, Any]) -> None:
     cluster.configuration = wanted
     path = cluster.folder / "kueue.yaml"
     path.write_text(yaml.safe_dump(wanted, sort_keys=False), encoding="utf-8")
-    started = cluster.processes.log("kueue").stat().st_size if cluster.processes.log("kueue").exists() else 0
+    started = cluster.processes.mark("kueue")
     program = f"{binary(versions.kueue(cluster.kueue))} --config {path} --kubeconfig {cluster.kubeconfig('kueue')}"
     # A mount namespace of its own gives the process its own /etc; `exec` keeps the process that is waited for.
     script = f"mount --bind {_etc(cluster)} /etc && exec {program} --zap-log-level=2"
     cluster.processes.start(
         "kueue", ["unshare", "--mount", "--map-root-user", "sh", "-c", script], {"POD_NAMESPACE": NAMESPACE}
     )
-    cluster.processes.wait("kueue", lambda: _ready(cluster) and SETTLED in _said_since(cluster, started))
+    cluster.processes.wait("kueue", lambda: _ready(cluster) and SETTLED in cluster.processes.since("kueue", started))
     time.sleep(0.5)  # a gate or a port that it cannot have ends it only now
     if cluster.processes.running["kueue"].poll() is not None:
         raise NotReady(f"kueue ended: {cluster.processes.tail('kueue')}")
+
+
+def configuration(files: Mapping[str, str]) -> dict[str, Any]:
+    """The manager's configuration, which our values hand to Kueue's chart."""
+    values = yaml.safe_load(files[VALUES])
+    read: dict[str, Any] = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
+    return read
+
+
+def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
+    """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is."""
+    stopped = {queue.name for queue in plan.queues if queue.state != "active"}
+    wrong: dict[str, str] = {}
+    for kind in ("ClusterQueue", "LocalQueue"):
+        for item in cluster.client.list(f"{KUEUE}/{kind.lower()}s"):
+            name = item["metadata"]["name"] if kind == "ClusterQueue" else item["spec"]["clusterQueue"]
+            found = condition(item, "Active")
+            right = found is not None and (found["status"] == "True") == (name not in stopped)
+            if not right:
+                wrong[label({**item, "kind": kind})] = (found or {}).get("message", "no condition")
+    return wrong
+
+
+def emptied(cluster: Cluster) -> bool:
+    """Remove every object of Kueue outside namespaces; whether none is left. One that is in use goes when it is free.
+
+    Each gets a nudge too: Kueue may look at a Topology just before it hears that the last flavor of it is gone, and
+    then not again by itself.
+    """
+    left = [f"{path}/{item['metadata']['name']}" for path in COLLECTIONS for item in cluster.client.list(path)]
+    for path in left:
+        cluster.client.delete(path)
+        with suppress(Refused):  # It may be gone by now.
+            cluster.client.patch(path, {"metadata": {"annotations": {NUDGE: str(time.monotonic())}}})
+    return left == []
 
 
 def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +147,8 @@ def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _on_loopback(cluster: Cluster, target: dict[str, Any]) -> None:
+def on_loopback(cluster: Cluster, target: dict[str, Any]) -> None:
+    """Let the API server call a webhook at the port where it runs here."""
     service = target.pop("service")
     target["url"] = f"https://127.0.0.1:{cluster.ports['webhook']}{service['path']}"
     target["caBundle"] = cluster.certificates.bundle
@@ -125,12 +173,6 @@ def _ready(cluster: Cluster) -> bool:
         return urllib3.request("GET", url, retries=False, timeout=2).status == 200
     except urllib3.exceptions.HTTPError:
         return False
-
-
-def _said_since(cluster: Cluster, start: int) -> str:
-    with cluster.processes.log("kueue").open("rb") as log:
-        log.seek(start)
-        return log.read().decode(errors="replace")
 
 
 def _webhooks_answer(cluster: Cluster) -> bool:

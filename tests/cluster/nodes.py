@@ -10,6 +10,8 @@ from tests.cluster.client import Object
 from tests.cluster.deploy import Compiled
 from tests.cluster.plane import Cluster
 
+NODE_GROUP: Final = "volcano.sh/nodegroup-name"
+"""By this label Volcano's nodegroup plugin knows which nodes are a flavor's."""
 RACK: Final = 4
 """Nodes in the narrowest group of a topology; each wider group holds two of the narrower ones."""
 
@@ -21,7 +23,8 @@ def make(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = None)
         for index, gpus in enumerate(_devices(flavor)[: (counts or {}).get(name, flavor.nodes)]):
             node = f"{name}-{index}"
             allocatable = {**sizes, **{resource: str(count) for resource, count in gpus.items()}, "pods": "250"}
-            cluster.client.create(_node(node, _labels(flavor, node, index), allocatable))
+            labels = {**_labels(flavor, node, index), **({NODE_GROUP: name} if cluster.volcano else {})}
+            cluster.client.create(_node(node, labels, allocatable))
             # Admission adds a taint that only the node lifecycle controller, which is off here, would lift.
             taints = [{"key": t.key, "value": t.value, "effect": t.effect} for t in flavor.taints]
             cluster.client.patch(f"/api/v1/nodes/{node}", {"spec": {"taints": taints or None}})

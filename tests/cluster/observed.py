@@ -9,8 +9,8 @@ from typing import Final
 from tenancy.plan.values import ClusterPlan
 from tests.cluster.at_rest import Eviction, Flavor, Job, State, Unit, landing
 from tests.cluster.client import Object
-from tests.cluster.deploy import KUEUE
 from tests.cluster.jobs import Scene, usage
+from tests.cluster.manager import KUEUE
 from tests.kueue_model import COHORT, QUEUE, Cell, Node, amount, build
 
 PREEMPTED: Final = re.compile(r"\(UID: ([^,]+), .*preemptor path: \S*/(\S+); preemptee path: \S*/([^\s;]+)")

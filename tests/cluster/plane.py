@@ -23,20 +23,35 @@ from tests.cluster.client import Client, Refused, connect
 from tests.cluster.processes import NotReady, Processes, free_ports
 
 ADMIN: Final = "admin"
-KUEUE_ACCOUNT: Final = "system:serviceaccount:kueue-system:kueue-controller-manager"
-TOKENS: Final = f"""\
-{ADMIN},test-admin,1,"system:masters"
-controllers,system:kube-controller-manager,2
-scheduler,system:kube-scheduler,3
-kueue,{KUEUE_ACCOUNT},4,"system:serviceaccounts,system:serviceaccounts:kueue-system"
-"""
-"""Token, user, uid and groups: Kueue has the very rights that its installation gives it, no more."""
+ACCOUNTS: Final = {
+    "kueue": ("kueue-system", "kueue-controller-manager"),
+    "volcano-admission": ("volcano-system", "volcano-admission"),
+    "volcano-controllers": ("volcano-system", "volcano-controllers"),
+    "volcano-scheduler": ("volcano-system", "volcano-scheduler"),
+}
+"""By token: the namespace and the name of a ServiceAccount. Kueue and Volcano have the very rights that their
+installations give them, no more."""
+TOKENS: Final = "".join(
+    (
+        f'{ADMIN},test-admin,{ADMIN},"system:masters"\n',
+        "controllers,system:kube-controller-manager,controllers\n",
+        "scheduler,system:kube-scheduler,scheduler\n",
+        *(
+            f'{token},system:serviceaccount:{home}:{name},{token},"system:serviceaccounts,system:serviceaccounts:{home}"\n'
+            for token, (home, name) in ACCOUNTS.items()
+        ),
+    )
+)
+"""Token, user, uid and groups."""
 
 CONTROLLERS_OFF: Final = (
     *("node-lifecycle-controller", "taint-eviction-controller"),  # they would evict from nodes without a kubelet
     *("node-ipam-controller", "node-route-controller", "cloud-node-lifecycle-controller", "service-lb-controller"),
 )
-PORTS: Final = ("etcd", "peer", "api", "controllers", "scheduler", "kwok", "webhook", "health")
+PORTS: Final = (
+    *("etcd", "peer", "api", "controllers", "scheduler", "kwok", "webhook", "health"),
+    *("volcano-controllers", "volcano-scheduler", "volcano-metrics"),
+)
 ATTEMPTS: Final = 3
 """A port may be taken between its choice and its use."""
 
@@ -49,13 +64,22 @@ class Cluster:
     kubernetes: str
     """Minor version."""
     kueue: str
-    """Minor version of the manager; empty before one is installed."""
+    """Minor version of the manager; empty where it is not installed."""
+    volcano: str
+    """Minor version; empty where it is not installed."""
     ports: dict[str, int]
     certificates: Certificates
     processes: Processes
     client: Client
     configuration: dict[str, Any] = field(default_factory=dict)
-    """What the running manager was started with."""
+    """What the running manager, or Volcano, was started with."""
+
+    @property
+    def scheduler(self) -> str:
+        """What organizations on this cluster are compiled for."""
+        if self.volcano:
+            return "volcano"
+        return "kueue" if self.kueue else "native"
 
     def kubeconfig(self, token: str) -> Path:
         """A file that lets a program act as the user of a token."""
@@ -111,7 +135,7 @@ def _prepared(folder: Path, kubernetes: str) -> Cluster:
     (folder / "keys" / "tokens.csv").write_text(TOKENS, encoding="utf-8")
     ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
     client = connect(ports["api"], keys.authority, ADMIN)
-    return Cluster(folder, kubernetes, "", ports, keys, Processes(folder), client)
+    return Cluster(folder, kubernetes, "", "", ports, keys, Processes(folder), client)
 
 
 def _start(cluster: Cluster) -> None:

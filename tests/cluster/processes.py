@@ -63,6 +63,14 @@ class Processes:
         """The end of a log."""
         return self.log(name).read_text(encoding="utf-8", errors="replace")[-size:]
 
+    def mark(self, name: str) -> int:
+        """Where a log ends now."""
+        return self.log(name).stat().st_size if self.log(name).exists() else 0
+
+    def since(self, name: str, mark: int) -> str:
+        """What a log says after a mark."""
+        return self.log(name).read_bytes()[mark:].decode(errors="replace")
+
     def stop(self, name: str, *, kill: bool = False) -> None:
         """End a process; one that does not listen within eight seconds is killed."""
         process = self.running.pop(name, None)

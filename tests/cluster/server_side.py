@@ -11,6 +11,7 @@ ADDED: Final[Mapping[tuple[str, str], str]] = {
     ("ClusterQueue", "metadata.finalizers"): _IN_USE,
     ("ResourceFlavor", "metadata.finalizers"): _IN_USE,
     ("Topology", "metadata.finalizers"): _IN_USE,
+    ("Queue", "spec.guarantee"): "the scheduler makes the Queue `default` with an empty one, which says nothing",
     ("Namespace", "metadata.labels.kubernetes.io/metadata.name"): "the API server's own, always the name",
     ("Namespace", "spec"): "the finalizer of the namespace controller, which only the API server may set",
 }

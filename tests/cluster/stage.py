@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.cluster import deploy, nodes
-from tests.cluster.client import Object
-from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.client import Object, label
+from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
+from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 
 
@@ -24,7 +25,7 @@ class Stage:
 
     def opened(self, tree: dict[str, Any]) -> Scene:
         """The organization deployed in place of the one before, under department names that were never used."""
-        made = deploy.compiled_for(self.cluster, _renamed(tree, next(self.numbers)))
+        made = deploy.compiled_for(self.cluster, renamed(tree, next(self.numbers)))
         if self.scene is not None:
             self._retire(self.scene, made)
         self.scene = Scene(self.cluster, made)
@@ -35,10 +36,10 @@ class Stage:
     def _retire(self, scene: Scene, made: Compiled) -> None:
         """End all work, then remove what would still act: not what lies in namespaces, but for queues."""
         scene.clear()
-        client, wanted = self.cluster.client, {deploy.label(item) for item in made.objects}
+        client, wanted = self.cluster.client, {label(item) for item in made.objects}
         for item in reversed(deploy.in_waves(scene.made.objects)):
             acts = item["kind"] == "LocalQueue" or "namespace" not in item["metadata"]
-            if acts and item["kind"] != "Namespace" and deploy.label(item) not in wanted:
+            if acts and item["kind"] != "Namespace" and label(item) not in wanted:
                 client.delete(client.path(item))
         names = {queue.name for queue in scene.made.plan.queues}
         until(
@@ -47,7 +48,7 @@ class Stage:
         deploy.remove_nodes(self.cluster)
 
 
-def _renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:
+def renamed(tree: dict[str, Any], number: int) -> dict[str, Any]:
     """Departments with a number in their names: a namespace of an earlier name may be in use or on its way out."""
     return {**tree, "departments": {f"{name}{number}": unit for name, unit in tree["departments"].items()}}
 

@@ -18,8 +18,9 @@ from tenancy.pipeline import examine
 from tenancy.plan.access import CONCERNS, WRITE
 from tests.cluster import access, access_page, deploy
 from tests.cluster.access import ANONYMOUS, HOME, LEVELS, SPECIAL, Person, Question, allows, asked, person, predicted
-from tests.cluster.client import Client, Object, Refused
-from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.client import Client, Object, Refused, label
+from tests.cluster.deploy import Compiled
+from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -85,11 +86,12 @@ def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Compiled
 
 
 @pytest.fixture(scope="module")
-def measured(cluster: Cluster, made: Compiled) -> Measured:  # noqa: ARG001
+def measured(cluster: Cluster, made: Compiled) -> Measured:
     """Every verb on every kind, asked for somebody of each level."""
-    ours = {kind for kinds in CONCERNS.values() for kind in kinds}
+    concerns = CONCERNS[made.plan.cluster.scheduler]
+    ours = {kind for kinds in concerns.values() for kind in kinds}
     found = {kind: (namespaced, verbs) for kind, namespaced, verbs in access.served(cluster.client)}
-    everywhere = {kind for kind, (namespaced, _) in found.items() if not namespaced} | set(CONCERNS["all pending"])
+    everywhere = {kind for kind, (namespaced, _) in found.items() if not namespaced} | set(concerns["all pending"])
     others = {
         kind: [verb for verb in LOOK_OR_MAKE if verb in verbs][:1]
         for kind, (_, verbs) in found.items()
@@ -270,7 +272,7 @@ def test_nobody_makes_themselves_cluster_admin(level: str, cluster: Cluster, mad
 def test_auditors_read_every_object_that_is_deployed(cluster: Cluster, made: Compiled) -> None:
     """Whatever the compiler writes, somebody from outside of the teams can look at it."""
     auditor = _as(cluster, "auditors")
-    assert [deploy.label(item) for item in made.objects if _refusal(auditor, "GET", cluster.client.path(item))] == []
+    assert [label(item) for item in made.objects if _refusal(auditor, "GET", cluster.client.path(item))] == []
 
 
 @pytest.mark.parametrize(

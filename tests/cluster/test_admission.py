@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tenancy.backend.shared.frameworks import FRAMEWORKS
+from tenancy.backend.kueue.work import WORK
 from tenancy.pipeline import examine
 from tests.backend.kueue.policy_requests import (
     BEFORE_136,
@@ -27,9 +27,10 @@ from tests.backend.kueue.policy_requests import (
 )
 from tests.cluster import deploy, nodes
 from tests.cluster.answers import named, pod_specs, violations
-from tests.cluster.client import Client, Object, Refused
-from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.client import Client, Object, Refused, label
+from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import QUEUE_LABEL, Scene, usage
+from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 from tests.orgs import organized
 
@@ -115,10 +116,10 @@ def member(cluster: Cluster, ada: Client) -> Client:
 def before_136(cluster: Cluster, ada: Client) -> Client:
     """Ada, once the policies are those for a Kubernetes that cannot mutate by policy."""
     now, old = (
-        {deploy.label(item): item for item in policies(example(cluster, each))} for each in (cluster.kubernetes, "1.35")
+        {label(item): item for item in policies(example(cluster, each))} for each in (cluster.kubernetes, "1.35")
     )
-    for label in now.keys() - old.keys():
-        cluster.client.delete(cluster.client.path(now[label]))
+    for name in now.keys() - old.keys():
+        cluster.client.delete(cluster.client.path(now[name]))
     deploy.apply(cluster, deploy.in_waves(old.values()))
     limits = named(BEFORE_136, "cpu job with limits only")
     until(lambda: violations(ada, limits) == [], "the policies of 1.35 are obeyed")
@@ -180,7 +181,7 @@ def charges(scene: Scene, names: list[str]) -> dict[str, dict[tuple[str, str], i
 
 def test_the_manager_starts_with_every_framework(scene: Scene) -> None:
     """The manager runs with all frameworks of the example's configuration, whose kinds are all there."""
-    assert scene.cluster.configuration["integrations"] == {"frameworks": [each.integration for each in FRAMEWORKS]}
+    assert scene.cluster.configuration["integrations"] == {"frameworks": [each.name for each in WORK.frameworks]}
 
 
 def test_every_request_gets_its_answer(member: Client) -> None:

@@ -1,6 +1,6 @@
 """Everything that is written is accepted, settles, and is then left alone: what Argo CD needs to be silent.
 
-The organizations are the example and every golden case, each compiled for the minor of Kueue that runs.
+The organizations are the example and every golden case, each compiled for the scheduler and the minor that run.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Any, Final
 
 import pytest
 
-from tenancy.pipeline import examine
+from tenancy.backend import LOSSES
+from tenancy.pipeline import Options, examine
 from tenancy.plan import plan
 from tests.cluster import deploy
-from tests.cluster.client import Object, condition
-from tests.cluster.deploy import Compiled, label
+from tests.cluster.client import Object, condition, label
+from tests.cluster.deploy import Compiled
 from tests.cluster.plane import Cluster, until
 from tests.cluster.server_side import ADDED, REORDERED
 
-pytestmark = pytest.mark.kueue("0.19", "0.17")
+pytestmark = [pytest.mark.kueue("0.19", "0.17"), pytest.mark.volcano("1.15"), pytest.mark.native]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CASES: Final = ROOT / "tests" / "cases"
@@ -41,10 +42,11 @@ CLUSTERS: Final = tuple(_clusters())
 
 
 def _compiled(cluster: Cluster, organization: str, name: str) -> Compiled:
-    found = examine(ORGANIZATIONS[organization])
+    options = Options(scheduler=cluster.scheduler, accepted=[rule.code for rule in LOSSES])
+    found = examine(ORGANIZATIONS[organization], options)
+    assert found.sound
     assert found.org is not None
-    versions = {"kubernetes": cluster.kubernetes, "kueue": cluster.kueue}
-    return deploy.compiled(found.org, found.custom, name=name, **versions)
+    return deploy.compiled(found.org, found.custom, name=name, **deploy.running(cluster))
 
 
 @pytest.mark.parametrize(("organization", "name"), CLUSTERS)
@@ -62,6 +64,7 @@ def test_applied_once_it_is_in_force_and_applied_twice_it_does_not_move(
 
 
 @pytest.mark.kueue("0.19")
+@pytest.mark.volcano("1.15")
 @pytest.mark.parametrize("at_once", [1, 8])
 def test_any_order_of_application_ends_in_the_same_state(cluster: Cluster, at_once: int) -> None:
     """Without waves, one by one in random order or all at once, with retries, the same objects come to be."""
@@ -150,6 +153,7 @@ def _checked(cluster: Cluster, path: str) -> bool:
     return "typeChecking" in cluster.client.get(path).get("status", {})
 
 
+@pytest.mark.kueue("0.19", "0.17")
 def test_a_queue_without_its_flavor_is_not_active(cluster: Cluster) -> None:
     """The reverse: `active` is Kueue's own word and not always said, so that the tests above can fail."""
     deploy.withdraw(cluster)
@@ -161,4 +165,4 @@ def test_a_queue_without_its_flavor_is_not_active(cluster: Cluster) -> None:
     found = condition(cluster.client.get(path), "Active")
     assert found is not None
     assert (found["status"], found["reason"]) == ("False", "FlavorNotFound")
-    assert deploy.label(queue) in deploy.inactive(cluster, made.plan)
+    assert label(queue) in deploy.inactive(cluster, made.plan)

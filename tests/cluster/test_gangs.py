@@ -9,6 +9,7 @@ import pytest
 from tests.cluster import deploy, jobs
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -72,7 +73,7 @@ def test_two_gangs_never_hold_half_each(scene: Scene) -> None:
     """Of two gangs that fit alone and not together, one runs whole and the other holds nothing until it ends."""
     scene.clear()
     asked = {unit: scene.submit(unit, 8, pods=4) for unit in (ANTS, BEES)}
-    scene.wait(lambda: scene.holders() != {}, "one of them is in", jobs.PATIENCE)
+    scene.wait(lambda: scene.holders() != {}, "one of them is in", PATIENCE)
     (first,) = scene.holders()
     (second,) = {ANTS, BEES} - {first}
     scene.expect({first: 32})

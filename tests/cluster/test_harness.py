@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -49,11 +50,16 @@ def test_two_control_planes_know_nothing_of_each_other(pair: tuple[Cluster, Clus
     assert second.client.find("/api/v1/namespaces/here") is None
 
 
+@pytest.mark.kueue(versions.DEFAULT_KUEUE)
+@pytest.mark.volcano(versions.DEFAULT_VOLCANO)
 def test_the_versions_that_run_are_those_of_the_table(cluster: Cluster) -> None:
-    """The API server and the manager say the versions that the schemas were made for."""
+    """The API server and the scheduler say the versions that the schemas were made for."""
     assert cluster.client.get("/version")["gitVersion"] == versions.KUBERNETES[cluster.kubernetes]
     assert cluster.kubectl("version", "-o", "json").count(versions.KUBERNETES[cluster.kubernetes]) == 2
-    assert binary(versions.kueue(cluster.kueue)).name.endswith(versions.KUEUE[cluster.kueue])
+    table = {"kueue": versions.KUEUE, "volcano": versions.VOLCANO}[cluster.scheduler]
+    running = [str(word) for each in cluster.processes.running.values() for word in cast("list[object]", each.args)]
+    minor = cluster.kueue or cluster.volcano
+    assert any(f"{cluster.scheduler}-{minor}-{table[minor]}" in word for word in running)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

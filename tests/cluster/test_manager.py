@@ -17,8 +17,8 @@ from tenancy.plan import plan
 from tests.backend.kueue.test_configuration_schema import ROWS, ROWS_019, changed
 from tests.cluster import deploy, jobs, manager
 from tests.cluster.client import Client, Object, Refused
-from tests.cluster.deploy import KUEUE
 from tests.cluster.jobs import Scene
+from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 from tests.cluster.processes import NotReady
 
@@ -78,13 +78,12 @@ def _started_again(cluster: Cluster) -> Iterator[None]:
 def start(cluster: Cluster, configuration: dict[str, Any]) -> str:
     """Start a manager with a configuration; its last words where it ends, else nothing."""
     wanted = manager.adapted(cluster, configuration)
-    log = cluster.processes.log("kueue")
     cluster.processes.stop("kueue")
-    before = log.stat().st_size
+    before = cluster.processes.mark("kueue")
     try:
         manager.start(cluster, wanted)
     except NotReady:
-        return log.read_bytes()[before:].decode().replace("\\", "")  # quotes inside of a log's JSON
+        return cluster.processes.since("kueue", before).replace("\\", "")  # quotes inside of a log's JSON
     return ""
 
 
@@ -97,7 +96,7 @@ def test_a_manager_starts_with_every_committed_configuration(cluster: Cluster) -
         assert found is not None
         for each in plan(found):
             if each.kueue == cluster.kueue:
-                values = yaml.safe_load((output / each.name / deploy.VALUES).read_text(encoding="utf-8"))
+                values = yaml.safe_load((output / each.name / manager.VALUES).read_text(encoding="utf-8"))
                 text = values["managerConfig"]["controllerManagerConfigYaml"]
                 started.append(start(cluster, yaml.safe_load(text)))
     assert started

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from tenancy.cli import main
 from tests.cluster import deploy, jobs, nodes
 from tests.cluster.client import Refused
-from tests.cluster.jobs import PATIENCE, Scene
+from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE
 
 Tree = dict[str, Any]
 

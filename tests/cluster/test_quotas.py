@@ -12,8 +12,9 @@ import pytest
 
 from tests.cluster import deploy, jobs
 from tests.cluster.deploy import Compiled
-from tests.cluster.jobs import EXCESS, PATIENCE, Scene
+from tests.cluster.jobs import EXCESS, Scene
 from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 

@@ -12,9 +12,8 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.cluster import deploy, observed
+from tests.cluster import again, observed
 from tests.cluster.at_rest import Job, State, landing
-from tests.cluster.client import Object
 from tests.cluster.jobs import Scene
 from tests.cluster.laws import owners, savers, violations
 from tests.cluster.plane import Cluster, until
@@ -69,7 +68,7 @@ class Enough(BaseException):
 def played(stage: Stage, story: Story) -> list[str]:
     """What is broken while a story is played, empty where all is as promised; it ends with the first such round."""
     scene = stage.opened(story.tree)
-    broken = _changed_by_a_second_apply(scene)
+    broken = again.changed(scene.cluster, scene.made.objects)
     seen: set[str] = set()
     observed.evictions(scene, (), observed.state(scene), seen)
     there: list[tuple[str, str]] = []
@@ -125,25 +124,6 @@ def _submitted(scene: Scene, one: Submission) -> list[tuple[str, str]]:
     unit = next(queue.title for queue in scene.made.plan.queues if plain(queue.title) == one.unit)
     wanted = requests(scene.flavor(one.flavor), one.resource, one.size)
     return [(unit, name) for name in scene.submit(unit, times=one.jobs, pods=one.pods, requests=wanted)]
-
-
-def _changed_by_a_second_apply(scene: Scene) -> list[str]:
-    """Objects that the same apply, once more, changes."""
-    client, items = scene.cluster.client, deploy.in_waves(scene.made.objects)
-    before = [client.get(client.path(item)) for item in items]
-    after = deploy.apply(scene.cluster, items)
-    return [
-        f"a second apply changes {deploy.label(item)}"
-        for item, old, new in zip(items, before, after, strict=True)
-        if _said(old) != _said(new)
-    ]
-
-
-def _said(item: Object) -> Object:
-    """An object without what controllers add to it."""
-    whole = deploy.stripped(item)
-    metadata = {key: value for key, value in whole["metadata"].items() if key != "finalizers"}
-    return {**whole, "metadata": {**metadata, "generation": item["metadata"].get("generation")}}
 
 
 def _bounded(name: str, play: Callable[[Story], list[str]]) -> Callable[[Story], None]:

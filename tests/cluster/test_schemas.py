@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
+from tests.cluster import versions
 from tests.cluster.plane import Cluster
 from tools import openapi, schemas
 
@@ -31,11 +34,13 @@ def test_the_kubernetes_schemas_are_what_the_api_server_serves(cluster: Cluster)
     assert stale(documents, f"kubernetes/{cluster.kubernetes}") == []
 
 
-def test_the_kueue_schemas_are_what_the_installed_crds_say(cluster: Cluster) -> None:
-    """The schemas of this Kueue, made from the CRDs as the API server holds them, are the committed files."""
-    crds = cluster.client.get(CRDS)["items"]
-    documents = schemas.kueue_documents(cluster.kueue, crds, served(cluster))
-    assert stale(documents, f"kueue/{cluster.kueue}") == []
+@pytest.mark.kueue(versions.DEFAULT_KUEUE)
+@pytest.mark.volcano(versions.DEFAULT_VOLCANO)
+def test_the_schemas_of_a_scheduler_are_what_the_installed_crds_say(cluster: Cluster) -> None:
+    """The schemas of this minor, made from the CRDs as the API server holds them, are the committed files."""
+    crds, minor = cluster.client.get(CRDS)["items"], cluster.kueue or cluster.volcano
+    documents = schemas.custom_documents(cluster.scheduler, minor, crds, served(cluster))
+    assert stale(documents, f"{cluster.scheduler}/{minor}") == []
 
 
 def test_a_release_publishes_what_its_api_server_serves(cluster: Cluster) -> None:

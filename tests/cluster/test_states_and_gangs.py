@@ -14,9 +14,10 @@ import pytest
 from tests.cluster import jobs
 from tests.cluster.client import condition
 from tests.cluster.deploy import Compiled
-from tests.cluster.jobs import PATIENCE, Scene
+from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
 from tests.cluster.policies import begin, compiled, with_teams
+from tests.cluster.scene import PATIENCE
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from tenancy.backend.kueue.waiting import Cause, Request, verdict
+from tenancy.backend.kueue.waiting import verdict
+from tenancy.backend.waiting import Cause, Request
 from tests.cluster import deploy, jobs
 from tests.cluster.client import condition
 from tests.cluster.deploy import Compiled

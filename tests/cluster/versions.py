@@ -1,6 +1,6 @@
 """The one table of what the test bed is made of: each part, the Go module it is built from, and its version.
 
-Kubernetes and Kueue come from the table of the schemas, so that what is checked offline is what is run here.
+Kubernetes, Kueue and Volcano come from the table of the schemas, so that what is checked offline is what is run here.
 """
 
 from __future__ import annotations
@@ -10,8 +10,19 @@ from typing import Final, NamedTuple
 from tools.schemas import VERSIONS
 
 
+class Staged(NamedTuple):
+    """A module that a part's repository holds in `staging/` and that was never published in that version."""
+
+    module: str
+    version: str
+    """The nearest that was published."""
+    file: str
+    text: str
+    """What the part uses and that version lacks, in a new file of its own."""
+
+
 class Part(NamedTuple):
-    """A program built from a published Go module."""
+    """A program built from a published Go module, or several of one module."""
 
     name: str
     """Of the binary."""
@@ -21,15 +32,26 @@ class Part(NamedTuple):
     """What `go install` builds; empty where our own `sources/` folder holds a `main` that calls the module."""
     source: str = ""
     """The folder under `sources/`."""
+    programs: tuple[str, ...] = ()
+    """Those below the module's `cmd/` that together are the part, in a folder of its name."""
+    staged: Staged | None = None
 
 
 KUBERNETES: Final = {minor: VERSIONS["kubernetes"][minor] for minor in ("1.36", "1.35")}
 KUEUE: Final = {minor: VERSIONS["kueue"][minor] for minor in ("0.19", "0.17")}
+VOLCANO: Final = {minor: VERSIONS["volcano"][minor] for minor in ("1.15",)}
 DEFAULT_KUBERNETES: Final = "1.36"
 DEFAULT_KUEUE: Final = "0.19"
+DEFAULT_VOLCANO: Final = "1.15"
 
 ETCD: Final = Part("etcd", "go.etcd.io/etcd/server/v3", "v3.6.16", source="etcd")
 KWOK: Final = Part("kwok", "sigs.k8s.io/kwok", "v0.7.0", package="cmd/kwok")
+VOLCANO_APIS: Final = Staged(
+    "volcano.sh/apis",
+    "v1.14.0",
+    "pkg/apis/scheduling/v1beta1/gate.go",
+    'package v1beta1\n\nconst QueueAllocationGateKey = GroupName + "/queue-allocation-gate"\n',
+)
 
 
 class Kinds(NamedTuple):
@@ -105,6 +127,12 @@ def kueue(minor: str) -> Part:
     return Part(f"kueue-{minor}", "sigs.k8s.io/kueue", KUEUE[minor], package="cmd/kueue")
 
 
+def volcano(minor: str) -> Part:
+    """Volcano's three programs."""
+    programs = ("scheduler", "controller-manager", "webhook-manager")
+    return Part(f"volcano-{minor}", "volcano.sh/volcano", VOLCANO[minor], programs=programs, staged=VOLCANO_APIS)
+
+
 def parts(kubernetes_minor: str = DEFAULT_KUBERNETES) -> tuple[Part, ...]:
     """Everything that a run needs, the longest builds first."""
-    return (kubernetes(kubernetes_minor), *map(kueue, KUEUE), KWOK, ETCD)
+    return (kubernetes(kubernetes_minor), *map(volcano, VOLCANO), *map(kueue, KUEUE), KWOK, ETCD)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.cluster import deploy
+from tests.cluster import client
 from tests.cluster.client import Object
 from tests.cluster.defects.forced import GPU, H100, Edit, find, group, quota_of, spec
 
@@ -150,10 +150,10 @@ def kept(namespace: str, of: str) -> Edit:
 
     def edit(objects: list[Object]) -> None:
         homes = [item for item in objects if of in (item["metadata"]["name"], item["metadata"].get("namespace"))]
-        there = {deploy.label(item) for item in objects}
+        there = {client.label(item) for item in objects}
         for item in homes:
             made = json.loads(json.dumps(item).replace(of, namespace))
-            if made["kind"] != "ClusterQueue" and deploy.label(made) not in there:
+            if made["kind"] != "ClusterQueue" and client.label(made) not in there:
                 objects.append(made)
 
     return edit

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.cluster import deploy
-from tests.cluster.client import Object, Refused
+from tests.cluster.client import Object, Refused, label
 from tests.cluster.defects.forced import API_SERVER, WEBHOOK
 from tests.cluster.deploy import Compiled
 from tests.cluster.plane import Cluster
@@ -34,13 +34,13 @@ def refusals(cluster: Cluster, made: Compiled, healthy: Compiled) -> list[Refusa
     Only namespaces have to exist: an object in one that does not is left to the real apply.
     """
     there = {item["metadata"]["name"] for item in cluster.client.list("/api/v1/namespaces")}
-    taken = {deploy.label(item) for item in healthy.objects}
+    taken = {label(item) for item in healthy.objects}
     found = []
     for item in differing(made, healthy):
         if item["metadata"].get("namespace", "default") not in there:
             continue
         tried = copy.deepcopy(item)
-        if deploy.label(item) in taken:
+        if label(item) in taken:
             tried["metadata"]["name"] += AGAIN
         try:
             cluster.client.apply(tried, dry_run=True)

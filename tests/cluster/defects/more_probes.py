@@ -8,7 +8,7 @@ from typing import Any
 from tests.cluster.client import Object, Refused
 from tests.cluster.defects.probes import ADS, SMALL, SPEECH, VISION
 from tests.cluster.defects.stage import Comes, Outcome, Probe, Stage
-from tests.cluster.deploy import KUEUE
+from tests.cluster.manager import KUEUE
 
 
 def no_host_name(stage: Stage) -> Outcome:

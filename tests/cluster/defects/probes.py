@@ -6,9 +6,10 @@ import copy
 from typing import Final
 
 from tests.cluster import deploy, manager
+from tests.cluster.client import label
 from tests.cluster.defects.forced import find, near
 from tests.cluster.defects.stage import Comes, Outcome, Stage, twice
-from tests.cluster.deploy import KUEUE
+from tests.cluster.manager import KUEUE
 
 VISION: Final = "research/vision"
 SPEECH: Final = "research/speech"
@@ -123,10 +124,10 @@ def two_owners(stage: Stage) -> Outcome:
 
 def overwritten(stage: Stage) -> Outcome:
     client, names = stage.cluster.client, twice(stage.scene.made.objects)
-    both = [item for item in deploy.in_waves(stage.scene.made.objects) if deploy.label(item) in names]
+    both = [item for item in deploy.in_waves(stage.scene.made.objects) if label(item) in names]
 
     def written() -> dict[str, str]:
-        return {deploy.label(item): client.get(client.path(item))["metadata"]["resourceVersion"] for item in both}
+        return {label(item): client.get(client.path(item))["metadata"]["resourceVersion"] for item in both}
 
     before = written()
     for item in both:

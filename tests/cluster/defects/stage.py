@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tests.cluster import deploy, manager
 from tests.cluster.access import Person, Question, asked
-from tests.cluster.client import Object, Refused, condition
-from tests.cluster.deploy import KUEUE, Compiled
+from tests.cluster.client import Object, Refused, condition, label
+from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene, opened
+from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 
 NODES: Final = {"h100": 15}
@@ -62,15 +63,15 @@ class Stage:
     def put(self, made: Compiled) -> None:
         """Apply what is new or different, also twice where it is there twice, and prune what is gone."""
         client = self.cluster.client
-        there = {deploy.label(item): item for item in self.scene.made.objects}
-        names = {deploy.label(item) for item in made.objects}
+        there = {label(item): item for item in self.scene.made.objects}
+        names = {label(item) for item in made.objects}
         anew = twice(self.scene.made.objects) | twice(made.objects)
         manager.configure(self.cluster, made.configuration)
         self.refusals = []
         for item in deploy.in_waves(made.objects):
-            if there.get(deploy.label(item)) != item or deploy.label(item) in anew:
+            if there.get(label(item)) != item or label(item) in anew:
                 try:
-                    if deploy.label(item) not in there:
+                    if label(item) not in there:
                         deploy.make_room(self.cluster, item)
                     client.apply(item)
                 except Refused as refused:
@@ -167,7 +168,7 @@ def staged(cluster: Cluster, healthy: Compiled) -> Stage:
 
 def twice(items: Iterable[Object]) -> set[str]:
     """The objects that are there more than once."""
-    return {name for name, count in Counter(map(deploy.label, items)).items() if count > 1}
+    return {name for name, count in Counter(map(label, items)).items() if count > 1}
 
 
 Probe: TypeAlias = Callable[[Stage], Outcome]

@@ -1,0 +1,133 @@
+"""The words of the behaviour tests on Kubernetes alone: pods and Jobs of teams, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tests.cluster import scene
+from tests.cluster.client import Object, Refused
+from tests.cluster.deploy import Compiled
+from tests.cluster.plane import Cluster, until
+from tests.cluster.scene import PATIENCE, limits
+from tests.kueue_model import amount
+
+
+@dataclass(slots=True)
+class Scene(scene.Scene):
+    """An organization at work on a cluster without a batch scheduler."""
+
+    QUIET: ClassVar = 2.0
+
+    # What people do.
+
+    def pod(self, unit: str, requests: Mapping[str, str] | None = None, *, project: str = "", **spec: Any) -> str:
+        """A pod of a unit, and its name; without requests a container that says nothing. Raises Refused."""
+        name = f"pod-{next(self.numbers)}"
+        metadata = {"name": name, "namespace": self.namespace(unit, project).name}
+        self.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(requests, spec)})
+        return name
+
+    def job(self, unit: str, pods: int, requests: Mapping[str, str], *, project: str = "", **spec: Any) -> str:
+        """A Job of equal pods that want to run at once, and its name."""
+        name = f"job-{next(self.numbers)}"
+        metadata = {"name": name, "namespace": self.namespace(unit, project).name}
+        template = {"spec": _spec(requests, spec)}
+        body = {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": template}
+        self.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": body})
+        return name
+
+    def foreign(self, name: str, requests: Mapping[str, str]) -> str:
+        """A pod outside of the organization that runs on a node; its path."""
+        metadata = {"name": name, "namespace": "default"}
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(requests, {})}
+        self.create(item)
+        path = self.cluster.client.path(item)
+        self.wait(lambda: self.cluster.client.get(path)["status"].get("phase") == "Running", f"{name} runs", PATIENCE)
+        return path
+
+    # What is seen.
+
+    def holders(self, resource: str = "") -> dict[str, int]:
+        """Who holds how many GPUs (or of another resource) with pods that are bound."""
+        found: dict[str, int] = {}
+        for pod in self.pods():
+            for container in pod["spec"]["containers"] if pod["spec"].get("nodeName") else ():
+                for name, count in container["resources"].get("requests", {}).items():
+                    if name == resource or (not resource and "/" in name):
+                        unit = self.title(pod["metadata"]["namespace"])
+                        found[unit] = found.get(unit, 0) + amount(count, name)
+        return found
+
+    def work(self) -> list[Object]:
+        """The Jobs of all units."""
+        return [
+            item
+            for space in self.made.plan.namespaces
+            for item in self.cluster.client.list(f"/apis/batch/v1/namespaces/{space.name}/jobs")
+        ]
+
+    def picture(self) -> object:
+        """Every pod with its node and its phase."""
+        return sorted(
+            (pod["metadata"]["uid"], pod["spec"].get("nodeName", ""), pod.get("status", {}).get("phase", ""))
+            for pod in self.pods()
+        )
+
+    def quota(self, unit: str, name: str = "tenancy-compute", project: str = "") -> Object:
+        """A ResourceQuota of a unit's namespace as it is stored."""
+        return self.cluster.client.get(f"/api/v1/namespaces/{self.namespace(unit, project).name}/resourcequotas/{name}")
+
+    def told(self, unit: str, name: str, words: str) -> None:
+        """Wait until an event of a pod or a Job of the unit, or of one of its pods, holds these words."""
+
+        def said(event: Object) -> bool:
+            about = event["involvedObject"]["name"]
+            return words in event.get("message", "") and (about == name or about.startswith(f"{name}-"))
+
+        path = f"/api/v1/namespaces/{self.namespace(unit).name}/events"
+        self.wait(lambda: any(map(said, self.cluster.client.list(path))), f"{name} is told: {words}", PATIENCE)
+
+    def refusal(self, unit: str, requests: Mapping[str, str], **spec: Any) -> str:
+        """What the API server would say to a pod of the unit; empty where it would let it in."""
+        try:
+            self._asked(unit, requests, spec)
+        except Refused as refused:
+            return refused.message
+        return ""
+
+    def tolerated(self, unit: str, requests: Mapping[str, str]) -> list[str]:
+        """The keys of the taints that the API server would let a pod of the unit tolerate, beside those of nodes that
+        are not ready. Raises Refused."""
+        pod = self._asked(unit, requests, {})
+        keys = [each["key"] for each in pod["spec"]["tolerations"]]
+        return [key for key in keys if not key.startswith("node.kubernetes.io/")]
+
+    def _asked(self, unit: str, requests: Mapping[str, str], spec: Mapping[str, Any]) -> Object:
+        metadata = {"name": "asked", "namespace": self.namespace(unit).name}
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(requests, spec)}
+        return self.cluster.client.create(item, dry_run=True)
+
+
+def opened(cluster: Cluster, made: Compiled) -> Scene:
+    """A scene on an empty cluster, once every quota is counted: before that the API server refuses every pod."""
+    scene.stage(cluster, made)
+    counted(cluster, made)
+    return Scene(cluster, made)
+
+
+def counted(cluster: Cluster, made: Compiled) -> None:
+    """Wait until the controller of ResourceQuotas has looked at each of them."""
+    quotas = [cluster.client.path(item) for item in made.objects if item["kind"] == "ResourceQuota"]
+    until(lambda: all(_counted(cluster.client.get(path)) for path in quotas), "every quota is counted")
+
+
+def _counted(quota: Object) -> bool:
+    return bool(quota.get("status", {}).get("hard") == quota["spec"]["hard"] and "used" in quota["status"])
+
+
+def _spec(requests: Mapping[str, str] | None, spec: Mapping[str, Any]) -> dict[str, Any]:
+    resources = {"requests": dict(requests), "limits": limits(requests)} if requests is not None else {}
+    container = {"name": "main", "image": "none", "resources": resources}
+    return {"restartPolicy": "Never", "containers": [container], **spec}
