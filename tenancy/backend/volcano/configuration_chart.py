@@ -2,7 +2,7 @@
 
 The controller keeps what it had when it cannot read its configuration and leaves out a topology that it does not like,
 each with a line in its log; the webhook manager ends, and with it every change of a Queue is refused (its webhooks fail
-closed). Read from pkg/controllers/hypernode and cmd/webhook-manager of volcano 1.15.1, whose 1.14.2 is the same.
+closed). Read from pkg/controllers/hypernode, which is the same in 1.14.2 and 1.15.1, and pkg/webhooks of both.
 """
 
 from __future__ import annotations
@@ -31,22 +31,8 @@ _TYPES: Final = "networkTopologyTypes"
 
 
 def admission_violations(text: str) -> list[str]:
-    """What is wrong with the list of webhooks that are enabled."""
-    paths = [path.strip() for path in text.split(",")]
-    found = [
-        f"enabled_admissions: {path or 'an empty path'} is no webhook of Volcano; its manager ends."
-        for path in dict.fromkeys(paths)
-        if path not in ADMISSIONS
-    ]
-    found += [
-        f"enabled_admissions: {path} is there twice; the manager ends."
-        for path in dict.fromkeys(paths)
-        if paths.count(path) > 1
-    ]
-    found += [
-        f"enabled_admissions: {path} is missing, which {does}." for path, does in RELIED_ON.items() if path not in paths
-    ]
-    return found
+    """What is wrong with the list of webhooks that are enabled; 1.14 takes no blank and no comma at the end."""
+    return [f"enabled_admissions: {fault}." for fault in _admissions(text.split(","))]
 
 
 def controller_violations(value: Any) -> list[str]:
@@ -68,6 +54,17 @@ def controller_violations(value: Any) -> list[str]:
             found.append(f"{path}.source: {entry['source']} is there twice; only the first one counts.")
         seen.append(entry.get("source"))
     return found
+
+
+def _admissions(paths: list[str]) -> Iterator[str]:
+    for path in dict.fromkeys(paths):
+        if path not in ADMISSIONS:
+            yield f"{path or 'an empty path'} is no webhook of Volcano; its manager ends"
+        if paths.count(path) > 1:
+            yield f"{path} is there twice; the manager ends"
+    for path, does in RELIED_ON.items():
+        if path not in paths:
+            yield f"{path} is missing, which {does}"
 
 
 def _entry(path: str, entry: Mapping[str, Any]) -> Iterator[str]:
