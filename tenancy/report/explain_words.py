@@ -36,7 +36,7 @@ _SCATTERED: Final = (
     "and gone such a pod may wait although its GPUs are free, saying `{message}`. "
 )
 _WAYS_OUT: Final = "The ways out: a flavor of its own, or `wholeNodes: true` on {flavor}."
-_WITHIN: Final = "within about 7 seconds"
+_WITHIN: Final = "within about 10 seconds"
 
 KUEUE: Final = Words(
     unit="queue",

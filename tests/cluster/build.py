@@ -175,19 +175,21 @@ def _module(part: Part) -> Path:
     upstream = (_upstream(part) / "go.mod").read_text(encoding="utf-8").splitlines()
     language = next(line for line in upstream if line.startswith("go "))
     lines = [f"module test-bed/{part.name}", language, f"require {part.module} {part.version}"]
-    lines += [f"replace {_replacement(part, folder, line)}" for line in upstream if "=>" in line]
+    lines += [f"replace {each}" for line in upstream if "=>" in line for each in _replacement(part, folder, line)]
     (folder / "go.mod").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
 
-def _replacement(part: Part, folder: Path, line: str) -> str:
-    """What the part's own go.mod replaces, by something that has been published: a staging folder has not."""
+def _replacement(part: Part, folder: Path, line: str) -> Iterator[str]:
+    """What the part's own go.mod replaces, by something that has been published: a staging folder has not. A folder
+    beside it is a module that is published by its own name and version."""
     module, instead = (side.strip() for side in line.removeprefix("replace ").split("=>"))
-    if not instead.startswith("./staging/"):
-        return f"{module} => {instead}"
     if part.staged and part.staged.module == module:
-        return f"{module} => {_completed(part.staged, folder)}"
-    return f"{module} => {module} v0{part.version.removeprefix('v1')}"  # Kubernetes publishes its own as v0.x.y
+        yield f"{module} => {_completed(part.staged, folder)}"
+    elif instead.startswith("./staging/"):
+        yield f"{module} => {module} v0{part.version.removeprefix('v1')}"  # Kubernetes publishes its own as v0.x.y
+    elif not instead.startswith("."):
+        yield f"{module} => {instead}"
 
 
 def _completed(staged: Staged, folder: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from tenancy.backend.volcano.configuration_chart import controller_violations
 from tenancy.backend.volcano.topology import topologies
 from tests.cluster import deploy, volcano, volcano_jobs
 from tests.cluster.plane import Cluster, until
@@ -149,13 +150,32 @@ def test_without_labels_a_gang_waits_because_of_its_flavor(scene: Scene) -> None
         client.patch(f"/api/v1/nodes/{name}", {"metadata": {"labels": each}})
 
 
-def test_the_controller_cannot_read_a_text(cluster: Cluster) -> None:
-    """As the chart's own example has it: what the chart makes of a text is a text in the file, and nothing is found."""
-    made = deploy.compiled_for(cluster, TREE)
-    volcano.configure(cluster, made.configuration)
-    text = yaml.safe_dump({"text": made.configuration["controller"]}, default_style="|").partition(": ")[2]
+def _labels(**types: list[str]) -> dict[str, Any]:
+    levels = {name.replace("_", "-"): [{"nodeLabel": label} for label in labels] for name, labels in types.items()}
+    source = {"source": "label", "enabled": True, "config": {"networkTopologyTypes": levels}}
+    return {"networkTopologyDiscovery": [source]}
+
+
+@pytest.mark.parametrize(
+    ("configuration", "words"),
+    [
+        (yaml.safe_dump(_labels(h100=[RACK, HOST])), "failed to parse config"),
+        (_labels(a_name_of_21_character=[RACK, HOST]), "The length of topologyTypeName exceeds 20"),
+        (_labels(h100=[RACK, RACK, HOST]), "there are duplicate labels"),
+        ({"networkTopologyDiscovery": [{"source": "roce", "enabled": True}]}, "unsupported discoverer type: roce"),
+    ],
+    ids=["text", "long-name", "label-twice", "source"],
+)
+def test_the_controller_leaves_out_what_we_refuse(cluster: Cluster, configuration: Any, words: str) -> None:
+    """Also a text, which the chart's own example is: what the chart makes of it is a text in the file."""
+    assert controller_violations(configuration)
+    volcano.configure(cluster, deploy.compiled_for(cluster, TREE).configuration)
     log = cluster.processes.log("volcano-controller-manager")
     before = log.stat().st_size
-    cluster.client.patch(volcano.CONFIG_MAP, {"data": {volcano.CONFIGURATION: text}})
-    until(lambda: b"failed to parse config" in log.read_bytes()[before:], "the controller complains")
-    cluster.client.patch(volcano.CONFIG_MAP, {"data": {volcano.CONFIGURATION: made.configuration["controller"]}})
+    # As `toYaml` in the chart's template does it.
+    style = "|" if isinstance(configuration, str) else None
+    written = yaml.safe_dump(configuration, default_style=style)
+    cluster.client.patch(volcano.CONFIG_MAP, {"data": {volcano.CONFIGURATION: written}})
+    until(lambda: words.encode() in log.read_bytes()[before:], "the controller complains")
+    stated = cluster.configuration["controller"]
+    cluster.client.patch(volcano.CONFIG_MAP, {"data": {volcano.CONFIGURATION: stated}})

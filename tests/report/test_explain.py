@@ -105,7 +105,7 @@ def test_a_message_stays_on_one_line() -> None:
             {"parts": {"a": {GPU: 2}, "b": {GPU: 0}}},
             "Each of its namespaces has a part of its own: a: 2 of nvidia.com/gpu",
         ),
-        ({"scheduler": "volcano"}, "comes back within about 7 seconds"),
+        ({"scheduler": "volcano"}, "comes back within about 10 seconds"),
         ({"scheduler": "native"}, "nobody borrows from it"),
         ({"answer": replace(JOB, queue="a-h100")}, "It must name the queue a-h100."),
         (
