@@ -14,12 +14,14 @@ from tenancy.diagnostics import Severity
 RESERVE_BACK: Final = "5 to 12 s"
 """5.3 to 12.2 s until the owner's last pod ran, for 4 GPUs that two borrowers held."""
 QUOTA_BACK: Final = "5 to 10 s"
-"""5.4 to 10.1 s from a sibling, 6.5 to 9.9 s from another department, 5.0 s for a department's pool: three to six cycles
-of the scheduler."""
+"""5.4 to 10.1 s from a sibling, 6.5 to 9.9 s from another department, 5.0 s for a department's pool: three to six
+cycles of the scheduler."""
 KILLED: Final = "up to 24 pods of gangs of 8 to give back 8 GPUs"
 """8 pods evicted, spread over three gangs, each of which restarts as a whole; 16 in one run of five."""
 PART: Final = "1, 4 and 8 of 8 pods came to jobs with a minAvailable of 1, 4 and 8"
 """Three runs each, the rest pending for 60 s."""
+FEWER: Final = "its pods are more than the pods to evict: 4 pods of 4 GPUs got none of 2 pods of 8"
+"""Each pod that waits evicts for itself, so the third finds nobody left (tests/cluster/test_volcano_sizes.py)."""
 SLACK: Final = "4 GPUs of quota took 12"
 """A leaf whose pods asked for half the cpu that follows a GPU."""
 

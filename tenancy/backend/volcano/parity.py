@@ -15,6 +15,7 @@ from tenancy.backend.shared.losses import (
 from tenancy.backend.volcano.losses import (
     BORROWING_PREEMPTION_LOST,
     DEPARTMENT_UNPROTECTED,
+    FEWER,
     GANG_NOT_TIMED,
     KILLED,
     LIMIT_STOPS_RECLAIM,
@@ -152,7 +153,7 @@ ANSWERS: Final[Answers] = {
     "placement": kept(),
     "flavors": differently("a job names a queue, and that is of one flavor"),
     "reclaimTime": differently(f"it is back in {QUOTA_BACK}"),
-    "reclaimGangs": differently(f"no more than its minAvailable: {PART}"),
+    "reclaimGangs": differently(f"no more than its minAvailable: {PART}; nothing where {FEWER}"),
     "reclaimEvictions": differently(f"gangs restart as a whole, which ended {KILLED}"),
     "reclaimBounds": differently(
         f"a queue that has cpu or memory left over takes GPUs back beyond its quota: {SLACK}",
