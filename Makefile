@@ -30,7 +30,7 @@ test: $(READY) ## Run the tests
 
 test-cluster: $(READY) ## Run the tests against real control planes with Kueue and Volcano, built first (Linux)
 	$(BIN)/python -m tests.cluster.build
-	$(BIN)/python -m pytest tests/cluster -n 4 --dist loadscope --no-loadscope-reorder
+	$(BIN)/python -m pytest tests/cluster -n 3 --dist loadscope --no-loadscope-reorder
 
 lint: $(READY) ## Check style
 	$(BIN)/ruff check .

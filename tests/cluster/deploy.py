@@ -228,7 +228,7 @@ def deploy(cluster: Cluster, made: Compiled) -> None:
     """The scheduler with its configuration, every object, every queue as its state says."""
     made.scheduler.configure(cluster, made.configuration)
     apply(cluster, in_waves(made.objects), made.scheduler.RETRIES)
-    until(lambda: inactive(cluster, made.plan) == {}, "every queue is active", 30)
+    until(lambda: inactive(cluster, made.plan) == {}, "every queue is active")
     if any(item["kind"].endswith("AdmissionPolicy") for item in made.objects):
         admission_settled(cluster, made.plan.kubernetes)
 

@@ -172,7 +172,7 @@ def answers(ask: Callable[[], object]) -> Callable[[], bool]:
     return asked
 
 
-def until(holds: Callable[[], bool], what: str, seconds: float = 30, pause: float = 0.25) -> None:
+def until(holds: Callable[[], bool], what: str, seconds: float = 120, pause: float = 0.25) -> None:
     """Wait until something holds. Raises AssertionError with what was waited for."""
     end = time.monotonic() + seconds
     while not holds():

@@ -49,7 +49,7 @@ class Processes:
         """The file with everything that a process wrote."""
         return self.folder / f"{name}.log"
 
-    def wait(self, name: str, ready: Callable[[], bool], seconds: float = 60) -> None:
+    def wait(self, name: str, ready: Callable[[], bool], seconds: float = 180) -> None:
         """Wait until `ready`. Raises NotReady when the process ends before, or the time is over."""
         end = time.monotonic() + seconds
         while not ready():
