@@ -62,21 +62,20 @@ class LossCode(click.ParamType[str]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The code, or a usage error that names the nearest."""
-        from tenancy.backend import LOSSES
+        from tenancy.backend import CODES
         from tenancy.check.wording import nearest
 
-        known = [loss.code for loss in LOSSES]
-        if value not in known:
-            hint = nearest(str(value), known).strip() or "`tenancy parity` shows those of your organization"
+        if value not in CODES:
+            hint = nearest(str(value), CODES).strip() or "`tenancy parity` shows those of your organization"
             self.fail(f"{value!r} is no loss of any scheduler; {hint}", param, ctx)
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The codes that begin so."""
-        from tenancy.backend import LOSSES
+        from tenancy.backend import CODES
 
         del ctx, param
-        return [CompletionItem(loss.code) for loss in LOSSES if loss.code.startswith(incomplete)]
+        return [CompletionItem(code) for code in CODES if code.startswith(incomplete)]
 
 
 def _models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

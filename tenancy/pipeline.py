@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from tenancy.backend import BACKENDS, LOSSES, PARITIES
+from tenancy.backend import BACKENDS, CODES, PARITIES
 from tenancy.backend.losses import losses, not_there, unknown
 from tenancy.backend.manifest import Manifest, Page
 from tenancy.backend.parity import Promise, lost
@@ -33,9 +33,6 @@ from tenancy.render.files import render
 
 Custom: TypeAlias = Mapping[str, tuple[Manifest, ...]]
 """What users' templates make, by cluster."""
-
-
-_CODES: Final = frozenset(loss.code for loss in LOSSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ def examine(path: Path, options: Options = Options()) -> Examined:
         org = organize(_scheduled(parsed.organization, options.scheduler), parsed.left_out)
         promise(org)
         diagnostics += check(org, loaded.sources, options.today)
-        diagnostics += [placed(finding, loaded.sources) for finding in unknown(org, _CODES)]
+        diagnostics += [placed(finding, loaded.sources) for finding in unknown(org, CODES)]
         if not has_errors(diagnostics) and _loses(org):
             plans = plan(org)
             diagnostics += _losses(org, plans, loaded.sources, options)
@@ -138,7 +135,7 @@ def _losses(org: Org, plans: tuple[ClusterPlan, ...], sources: Sources, options:
         yield from (placed(finding, sources) for finding in losses(org, cluster, found, options.accepted))
         if not options.scheduler:
             codes = {loss.code for loss in found}
-            yield from (placed(finding, sources) for finding in not_there(cluster, codes, _CODES))
+            yield from (placed(finding, sources) for finding in not_there(cluster, codes, CODES))
 
 
 def _items(cluster: ClusterPlan) -> Iterator[Manifest | Page]:

@@ -47,6 +47,8 @@ PARITIES: Final[Mapping[str, Answers]] = {
 LOSSES: Final[tuple[Loss, ...]] = (*shared_losses.RULES, *volcano_losses.RULES, *native_losses.RULES)
 """What the schedulers do not keep, each with its code."""
 
+CODES: Final = tuple(loss.code for loss in LOSSES)
+
 RULES: Final[tuple[Rule, ...]] = (*LOSSES, *losses.RULES)
 """The losses, and what is wrong with accepting them."""
 

@@ -1,10 +1,14 @@
-"""A unit as the objects of a backend state it: what a plan compares, whichever scheduler it is for."""
+"""A unit as the objects of a backend state it: what a plan compares, whichever scheduler it is for.
+
+And how the marks of ours on an object are read, without knowing the domain that the organization chose for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tenancy.backend.manifest import Object
 from tenancy.plan.values import Quotas
 
 
@@ -28,3 +32,17 @@ class UnitReading:
     rules: Mapping[str, str]
     """The policy in the words of the language; empty for an inner unit, which has none of its own."""
     namespaces: tuple[str, ...]
+
+
+def note(obj: Object, key: str) -> str:
+    """An annotation of ours, such as `unit`; empty where the object has none."""
+    return _ours(obj["metadata"].get("annotations"), key)
+
+
+def label(obj: Object, key: str) -> str:
+    """A label of ours, such as `team`; empty where the object has none."""
+    return _ours(obj["metadata"].get("labels"), key)
+
+
+def _ours(marks: Mapping[str, str] | None, key: str) -> str:
+    return next((value for name, value in (marks or {}).items() if name.endswith(f"/{key}")), "")

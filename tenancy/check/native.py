@@ -70,7 +70,7 @@ def outgrown(org: Org) -> Iterator[Finding]:
         if cluster.scheduler != "native":
             continue
         for flavor in comparable(org).values():
-            owners = [unit for unit in org.units if runs_jobs(unit) and _owns(unit, flavor)]
+            owners = [unit for unit in org.units if runs_jobs(unit) and unit.owns(flavor)]
             if flavor.cluster == name and flavor.gpu is not None and len(owners) > 1:
                 yield Finding(
                     NATIVE_OUTGROWN,
@@ -80,10 +80,6 @@ def outgrown(org: Org) -> Iterator[Finding]:
                     (("the flavor", flavor.path),),
                 )
                 break
-
-
-def _owns(unit: Node, flavor: Hardware) -> bool:
-    return any(unit.entries[flavor.name].amounts[main].quota for main in flavor.mains)
 
 
 CHECKS: Final[tuple[Check, ...]] = (would_do, outgrown)

@@ -173,14 +173,10 @@ def _lendable(unit: Node, flavors: Iterable[Hardware]) -> bool:
 
 def _one_flavor(unit: Node, flavors: list[Hardware]) -> str:
     """Budget entries that leave the unit the first flavor that it owns a part of, or the first of all."""
-    flavors = sorted(flavors, key=lambda flavor: not _owns(unit, flavor))
-    owned = [f"`{flavor.name}`" for flavor in flavors[1:] if _owns(unit, flavor)]
+    flavors = sorted(flavors, key=lambda flavor: not unit.owns(flavor))
+    owned = [f"`{flavor.name}`" for flavor in flavors[1:] if unit.owns(flavor)]
     instead = f" in place of what it has on {', '.join(owned)}" if owned else ""
     return f"{', '.join(off_text(flavor) for flavor in flavors[1:])}{instead}"
-
-
-def _owns(unit: Node, flavor: Hardware) -> bool:
-    return any(unit.entries[flavor.name].amounts[main].quota for main in flavor.mains)
 
 
 def _several(unit: Node, flavors: list[Hardware]) -> list[Hardware]:

@@ -34,7 +34,7 @@ def diff(
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:
         return result
-    files = generate(found.org, found.custom)
+    files = generate(found.org, found.custom, found.plans)
     old = against.out(output(out, path), files)
     if old.refusals:
         print_all(old.refusals, None, 0, "text", stream=sys.stderr)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tenancy.backend import LOSSES, WAITING
+from tenancy.backend import CODES, WAITING
 from tenancy.backend.shared.admission import mutates
 from tenancy.backend.waiting import Request, Waiting, quota_of
 from tenancy.commands.findings import show, status, width
@@ -51,7 +51,7 @@ def explain(unit: str, org: Path | None, job: Job, *, format_: str) -> Status:
     """
     if job.pods is not None and not job.asked:
         raise click.UsageError("--pods needs a job: --gpus N, or --cpu and --memory")
-    found = examine(organization(org), Options(accepted=[rule.code for rule in LOSSES]))
+    found = examine(organization(org), Options(accepted=CODES))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:
@@ -60,7 +60,9 @@ def explain(unit: str, org: Path | None, job: Job, *, format_: str) -> Status:
     if job.flavor is not None:
         _known(job.flavor, list(found.org.flavors), "flavor")
     explanations = [
-        _explained(cluster, node, job) for cluster in plan(found.org) if _concerns(found.org, cluster, node, job)
+        _explained(cluster, node, job)
+        for cluster in found.plans or plan(found.org)
+        if _concerns(found.org, cluster, node, job)
     ]
     if not explanations:
         raise click.UsageError(f"{node.title or node.name} has no queue in the cluster of flavor {job.flavor!r}")

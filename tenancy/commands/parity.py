@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tenancy.backend import LOSSES
+from tenancy.backend import CODES, LOSSES
 from tenancy.commands.findings import show, status, width
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization
@@ -20,7 +20,7 @@ from tenancy.report import parity as view
 
 def parity(org: Path | None, *, scheduler: str, format_: str, losses: bool) -> Status:
     """Print the promises; with `losses` only those that are not kept. Errors other than losses are shown instead."""
-    found = examine(organization(org), Options(scheduler=scheduler, accepted=[loss.code for loss in LOSSES]))
+    found = examine(organization(org), Options(scheduler=scheduler, accepted=CODES))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:

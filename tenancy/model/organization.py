@@ -119,6 +119,10 @@ class Node:
                 return True
         return False
 
+    def owns(self, flavor: Hardware) -> bool:
+        """Whether a part of the flavor is its own."""
+        return any(self.entries[flavor.name].amounts[main].quota for main in flavor.mains)
+
     def ancestors(self) -> Iterator[Node]:
         """Its parent, the parent's parent and so on, without the organization."""
         node = self.parent

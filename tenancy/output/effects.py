@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from tenancy.backend import KINDS, scheduler, units
-from tenancy.backend.reading import UnitReading
+from tenancy.backend.reading import UnitReading, note
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
-from tenancy.output.snapshot import Snapshot, Value
+from tenancy.output.snapshot import Snapshot
 
 NOTHING: Final = Quota(0, 0, 0)
 
@@ -272,13 +272,8 @@ def _namespaces(old: Snapshot, new: Snapshot) -> Iterator[NamespaceChange]:
         for each in sorted(snapshot.items.keys() - other.items.keys()):
             if each.kind == "Namespace":
                 yield NamespaceChange(
-                    cluster=each.cluster, namespace=each.name, unit=_unit(snapshot.items[each]), added=not gone
+                    cluster=each.cluster, namespace=each.name, unit=note(snapshot.items[each], "unit"), added=not gone
                 )
-
-
-def _unit(obj: Value) -> str:
-    annotations: Mapping[str, str] = obj["metadata"].get("annotations") or {}
-    return next((value for key, value in annotations.items() if key.endswith("/unit")), "")
 
 
 def _access(old: Snapshot, new: Snapshot) -> Iterator[AccessChange]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from tenancy.backend.reading import note
 from tenancy.backend.volcano.order import inner, steps
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.quantity import parse
@@ -72,7 +73,7 @@ def _ordered(was: Mapping[str, Value], now: Mapping[str, Value], name: Callable[
     """What a sync does not do by itself. The passes of a first one are no news: each level waits for the one above."""
     plan = steps(was.values(), now.values())
     yield from about(Mark.OUTAGE, map(name, plan.conversions), *_CONVERTED)
-    mixed = [step.queue for step in (*plan.commits, ())[0] if step.name in plan.mixed and _note(step.queue, "unit")]
+    mixed = [step.queue for step in (*plan.commits, ())[0] if step.name in plan.mixed and note(step.queue, "unit")]
     budgets = [_budget(was[_name(queue)], queue, now[_name(queue)]) for queue in mixed]
     yield from about(Mark.STEPS, map(_place, mixed), _MIXED, _first(budgets))
     yield from about(Mark.STEPS, (name(step.name) for step in plan.parking), *_PARKED)
@@ -120,19 +121,14 @@ def _name(queue: Value) -> str:
 
 def _place(queue: Value) -> str:
     """The unit and the flavor, or what the queue is called where it is no unit's."""
-    title, flavor = _note(queue, "unit"), _note(queue, "flavor")
+    title, flavor = note(queue, "unit"), note(queue, "flavor")
     return f"{title} on {flavor}" if title else _name(queue)
-
-
-def _note(queue: Value, key: str) -> str:
-    notes: Mapping[str, str] = queue["metadata"].get("annotations") or {}
-    return next((value for name, value in notes.items() if name.endswith(f"/{key}")), "")
 
 
 def _removed(was: Mapping[str, Value], now: Mapping[str, Value], warned: set[str]) -> Iterator[str]:
     """Queues of work that go, though their units took work until then."""
     for queue in sorted(was.keys() - now.keys() - inner(was)):
-        title, state = (_note(was[queue], key) for key in ("unit", "state"))
+        title, state = (note(was[queue], key) for key in ("unit", "state"))
         if title not in {"", *warned} and state != "draining":
             yield _place(was[queue])
 

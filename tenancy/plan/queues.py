@@ -108,12 +108,8 @@ def _left(whole: Mapping[str, Quota], parts: list[dict[str, Quota]], *, alone: b
 def _reached(node: Node, flavors: Mapping[str, Hardware]) -> tuple[str, ...]:
     """cpu flavors first, then those with a quota of its own, then those that it may only borrow."""
     reached = [flavor for flavor in flavors.values() if node.reaches(flavor)]
-    reached.sort(key=lambda flavor: (not flavor.is_cpu, not _owns(node, flavor), flavor.name))
+    reached.sort(key=lambda flavor: (not flavor.is_cpu, not node.owns(flavor), flavor.name))
     return tuple(flavor.name for flavor in reached)
-
-
-def _owns(node: Node, flavor: Hardware) -> bool:
-    return any(node.entries[flavor.name].amounts[main].quota for main in flavor.mains)
 
 
 def _pool(quotas: Mapping[str, Mapping[str, Quota]], children: Iterable[Node], node: Node) -> dict[str, dict[str, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from tenancy.backend.kueue.configuration import configuration
@@ -13,7 +12,7 @@ from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
 from tenancy.backend.kueue.work import WORK
 from tenancy.backend.manifest import Manifest, Nonconforming, Object, Page
-from tenancy.backend.shared import platform, tenant
+from tenancy.backend.shared import platform, tenant, tenants
 from tenancy.plan.values import ClusterPlan
 
 
@@ -27,7 +26,7 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
         yield Manifest("policies/admission.yaml", found)
     yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
     yield from _queues(plan)
-    yield from _tenants(plan)
+    yield from tenants(plan, lambda namespace: (*tenant(plan, namespace, WORK), local_queue(namespace)))
 
 
 def _configuration(plan: ClusterPlan) -> dict[str, Any]:
@@ -47,10 +46,3 @@ def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
         folders.setdefault(queue.folder, []).append(cluster_queue(plan, queue))
     for folder, objects in folders.items():
         yield Manifest(f"queues/departments/{folder}.yaml" if folder else "queues/organization.yaml", tuple(objects))
-
-
-def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
-    """A file for each team, with all of its namespaces."""
-    for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects = [each for namespace in found for each in (*tenant(plan, namespace, WORK), local_queue(namespace))]
-        yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))

@@ -12,12 +12,9 @@ from typing import Any, Final
 
 from tenancy.backend.kueue.queues import BORROWING_PREEMPTION, PREEMPTION, QUEUEING, RECLAIM, STOP
 from tenancy.backend.manifest import Object
-from tenancy.backend.reading import UnitReading
+from tenancy.backend.reading import UnitReading, note
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import number, parse
-
-_UNIT: Final = "/unit"
-"""How the annotation with a unit's title ends; the domain before it is the organization's choice."""
 
 _RULES: Final[tuple[tuple[str, tuple[str, ...], Mapping[str, str]], ...]] = (
     ("queueing", ("queueingStrategy",), QUEUEING),
@@ -37,7 +34,7 @@ def units(objects: Iterable[Object]) -> list[UnitReading]:
     children: dict[str, list[Object]] = {}
     for obj in found:
         children.setdefault(_parent(obj), []).append(obj)
-    inner = {_title(obj) for obj in found if obj["kind"] == "Cohort"}
+    inner = {note(obj, "unit") for obj in found if obj["kind"] == "Cohort"}
     totals: dict[str, dict[str, dict[str, int]]] = {}
     readings = [_reading(obj, _total(obj, children, totals), inner) for obj in found]
     return sorted(readings, key=lambda reading: (reading.title, reading.shared))
@@ -46,11 +43,11 @@ def units(objects: Iterable[Object]) -> list[UnitReading]:
 def _reading(obj: Object, total: dict[str, dict[str, int]], inner: set[str]) -> UnitReading:
     spec, queue = obj["spec"], obj["kind"] == "ClusterQueue"
     return UnitReading(
-        title=_title(obj),
+        title=note(obj, "unit"),
         queue=obj["metadata"]["name"],
         parent=_parent(obj),
         inner=not queue,
-        shared=queue and _title(obj) in inner,
+        shared=queue and note(obj, "unit") in inner,
         quotas=_quotas(spec, total),
         weight=_weight((spec.get("fairSharing") or {}).get("weight", "1")),
         state=_word(STOP, spec.get("stopPolicy", "None")),
@@ -62,11 +59,6 @@ def _reading(obj: Object, total: dict[str, dict[str, int]], inner: set[str]) -> 
 def _weight(quantity: str) -> str:
     """As the language writes it: `2.5`, not `2500m`."""
     return f"{float(number(quantity)):.15g}"
-
-
-def _title(obj: Object) -> str:
-    annotations: Mapping[str, str] = obj["metadata"].get("annotations") or {}
-    return next((value for key, value in annotations.items() if key.endswith(_UNIT)), "")
 
 
 def _parent(obj: Object) -> str:

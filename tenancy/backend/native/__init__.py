@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from tenancy.backend.manifest import Manifest, Object, Page
 from tenancy.backend.native.policies import policies
 from tenancy.backend.native.quotas import parts, quotas
 from tenancy.backend.native.work import WORK
-from tenancy.backend.shared import platform, tenant
+from tenancy.backend.shared import platform, tenant, tenants
 from tenancy.backend.shared.priorities import priority_classes
-from tenancy.plan.values import ClusterPlan
+from tenancy.plan.values import ClusterPlan, Namespace
 
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
@@ -26,12 +25,12 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
 
 
 def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
-    """A file for each team, with all of its namespaces."""
+    """Each namespace has its part of what its unit owns."""
     queues = {queue.name: queue for queue in plan.queues}
     has = {namespace: part for queue in plan.queues for namespace, part in parts(plan, queue).items()}
-    for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects: list[Object] = []
-        for namespace in found:
-            objects += tenant(plan, namespace, WORK)
-            objects += quotas(plan, namespace, queues[namespace.queue], has[namespace.name])
-        yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))
+
+    def objects(namespace: Namespace) -> Iterator[Object]:
+        yield from tenant(plan, namespace, WORK)
+        yield from quotas(plan, namespace, queues[namespace.queue], has[namespace.name])
+
+    return tenants(plan, objects)

@@ -18,7 +18,7 @@ from tenancy.backend.promises import Look, Said, in_words
 from tenancy.backend.shared.losses import (
     DRAIN_ENDS_NOTHING,
     HOLD_LETS_PENDING_START,
-    NO_PREEMPTION_INSIDE,
+    PREEMPTION,
     QUEUEING_NOT_STRICT,
 )
 from tenancy.model.hardware import GPUS, Hardware
@@ -72,11 +72,6 @@ def _alike(seen: Look, queue: Queue, flavor: Hardware) -> str:
 def _weight(seen: Look, said: Said) -> Made:
     del seen, said
     return losing(NO_BORROWING, "it gets nothing")
-
-
-def _preemption(seen: Look, said: Said) -> Made:
-    del seen
-    return KEPT if said.value == "never" else losing(NO_PREEMPTION_INSIDE, "they wait until one of these ends")
 
 
 def _queueing(seen: Look, said: Said) -> Made:
@@ -134,7 +129,7 @@ ANSWERS: Final[Answers] = {
     "pool": _always(NO_BORROWING, "nobody can use it"),
     "weight": Answer("nothing is lent", _weight, (NO_BORROWING,)),
     "reclaim": kept("nothing is lent"),
-    "preemption": Answer("always as `never`", _preemption, (NO_PREEMPTION_INSIDE,)),
+    "preemption": PREEMPTION,
     "borrowingPreemption": _always(NO_BORROWING, "nothing is borrowed"),
     "queueing": Answer("pods above the quota are refused", _queueing, (NO_QUEUE, QUEUEING_NOT_STRICT)),
     "state": Answer(

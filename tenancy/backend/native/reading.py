@@ -6,12 +6,12 @@ is in no object, so its quotas are empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.native.quotas import COMPUTE
-from tenancy.backend.reading import UnitReading
+from tenancy.backend.reading import UnitReading, label, note
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import parse
 from tenancy.plan.values import Quotas
@@ -38,7 +38,7 @@ def units(objects: Iterable[Object]) -> list[UnitReading]:
     inner: dict[str, list[Object]] = {}
     for obj in objects:
         if obj.get("kind") == "ResourceQuota" and obj["metadata"]["name"] == COMPUTE:
-            unit = _Unit(_note(obj, "unit"), bool(_note(obj, "shared")))
+            unit = _Unit(note(obj, "unit"), bool(note(obj, "shared")))
             leaves.setdefault(unit, []).append(obj)
             for title in _upwards(unit.above):
                 inner.setdefault(title, []).append(obj)
@@ -54,7 +54,7 @@ def _upwards(title: str) -> list[str]:
 
 
 def _leaf(unit: _Unit, found: list[Object]) -> UnitReading:
-    organization = _organization(found[0])
+    organization = label(found[0], "organization")
     return UnitReading(
         title=unit.title,
         queue=_joined(unit.title, organization),
@@ -63,14 +63,14 @@ def _leaf(unit: _Unit, found: list[Object]) -> UnitReading:
         shared=unit.shared,
         quotas=_sum(found),
         weight="1",
-        state=_note(found[0], "state") or "active",
+        state=note(found[0], "state") or "active",
         rules={},
         namespaces=tuple(sorted(obj["metadata"]["namespace"] for obj in found)),
     )
 
 
 def _inner(title: str, found: list[Object]) -> UnitReading:
-    organization = _organization(found[0])
+    organization = label(found[0], "organization")
     return UnitReading(
         title=title,
         queue=_joined(title, organization),
@@ -89,7 +89,7 @@ def _sum(found: Iterable[Object]) -> Quotas:
     """What namespaces have together. Nothing is lent or borrowed, so the three promises are one number."""
     total: dict[str, dict[str, int]] = {}
     for obj in found:
-        for entry in filter(None, _note(obj, "quotas").split(",")):
+        for entry in filter(None, note(obj, "quotas").split(",")):
             cell, _, amount = entry.partition("=")
             flavor, _, resource = cell.partition("/")
             mine = total.setdefault(flavor, {})
@@ -103,16 +103,3 @@ def _sum(found: Iterable[Object]) -> Quotas:
 def _joined(title: str, organization: str) -> str:
     """The name of a unit's queue in the plan."""
     return title.replace("/", "-") or organization
-
-
-def _organization(obj: Object) -> str:
-    return _ours(obj["metadata"].get("labels"), "organization")
-
-
-def _note(obj: Object, key: str) -> str:
-    """An annotation of ours; the domain before it is the organization's choice."""
-    return _ours(obj["metadata"].get("annotations"), key)
-
-
-def _ours(marks: Mapping[str, str] | None, key: str) -> str:
-    return next((value for name, value in (marks or {}).items() if name.endswith(f"/{key}")), "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 
-from tenancy.backend.manifest import Object
+from tenancy.backend.manifest import Manifest, Object
 from tenancy.backend.shared.namespaces import limits, namespace_object
 from tenancy.backend.shared.network import policies
 from tenancy.backend.shared.rbac import bindings, roles, service_accounts
@@ -15,6 +16,13 @@ from tenancy.plan.values import ClusterPlan, Namespace
 def platform(plan: ClusterPlan, work: Work) -> Iterator[Object]:
     """Objects of the cluster as a whole."""
     yield from roles(plan, work)
+
+
+def tenants(plan: ClusterPlan, objects: Callable[[Namespace], Iterable[Object]]) -> Iterator[Manifest]:
+    """A file for each team, with what `objects` gives for each of its namespaces."""
+    for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
+        every = tuple(obj for namespace in found for obj in objects(namespace))
+        yield Manifest(f"tenants/{folder}/{team}.yaml", every)
 
 
 def tenant(

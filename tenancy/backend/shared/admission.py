@@ -78,11 +78,16 @@ def mutating(
     yield obj(API, "MutatingAdmissionPolicyBinding", name, plan.labels, spec={"policyName": name})
 
 
+def revisions() -> dict[str, str]:
+    """The variable `revisions`: the new object and, in an update, the old one."""
+    return {"revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]'}
+
+
 def templates(kinds: Sequence[PodTemplates] = POD_TEMPLATES, key: str = "spec") -> dict[str, str]:
     """The variable `templates`: for the new object, and in an update for the old one, the list of its pod specs, each
     with its `path` (a JSON pointer) and its `spec` (or what the paths of `kinds` lead to, by another `key`)."""
     return {
-        "revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]',
+        **revisions(),
         "templates": f"variables.revisions.map(it,\n{_indented(pod_templates('it', kinds, key))}\n)",
     }
 

@@ -1,10 +1,11 @@
-"""Losses that mean the same under every scheduler that has them."""
+"""Losses that mean the same under every scheduler that has them, and the answer that is the same as well."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tenancy.backend.parity import Loss
+from tenancy.backend.parity import KEPT, Answer, Loss, Made, losing
+from tenancy.backend.promises import Look, Said
 from tenancy.diagnostics import Severity
 
 NO_PREEMPTION_INSIDE: Final = Loss(
@@ -41,3 +42,12 @@ DRAIN_ENDS_NOTHING: Final = Loss(
 )
 
 RULES: Final = (NO_PREEMPTION_INSIDE, QUEUEING_NOT_STRICT, HOLD_LETS_PENDING_START, DRAIN_ENDS_NOTHING)
+
+
+def _preemption(seen: Look, said: Said) -> Made:
+    del seen
+    return KEPT if said.value == "never" else losing(NO_PREEMPTION_INSIDE, "they wait until one of these ends")
+
+
+PREEMPTION: Final = Answer("always as `never`", _preemption, (NO_PREEMPTION_INSIDE,))
+"""Of a scheduler that evicts nobody inside a queue."""

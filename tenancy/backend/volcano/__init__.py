@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
-from tenancy.backend.manifest import Manifest, Object, Page
-from tenancy.backend.shared import platform, tenant
+from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.shared import platform, tenant, tenants
 from tenancy.backend.shared.priorities import priority_classes
 from tenancy.backend.volcano.configuration import pages
 from tenancy.backend.volcano.names import leaves_of
@@ -39,10 +38,7 @@ def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
 
 
 def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
-    """A file for each team, with all of its namespaces and the queues that each may name."""
-    queues = {queue.name: ",".join(leaves_of(plan, queue)) for queue in plan.queues}
-    for (folder, team), found in groupby(plan.namespaces, key=lambda namespace: (namespace.folder, namespace.file)):
-        objects: list[Object] = []
-        for namespace in found:
-            objects += tenant(plan, namespace, WORK, {f"{plan.domain}/queues": queues[namespace.queue]})
-        yield Manifest(f"tenants/{folder}/{team}.yaml", tuple(objects))
+    """Each namespace says which queues it may name."""
+    names = {queue.name: ",".join(leaves_of(plan, queue)) for queue in plan.queues}
+    key = f"{plan.domain}/queues"
+    return tenants(plan, lambda namespace: tenant(plan, namespace, WORK, {key: names[namespace.queue]}))

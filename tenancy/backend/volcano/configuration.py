@@ -57,14 +57,15 @@ def pages(plan: ClusterPlan) -> Iterator[Page]:
 
     Raises Nonconforming where Volcano would not do what they say.
     """
+    of_scheduler, of_controller = scheduler(plan), controller(plan)
     found = [
-        *violations(scheduler(plan), plan.volcano),
-        *controller_violations(controller(plan)),
+        *violations(of_scheduler, plan.volcano),
+        *controller_violations(of_controller),
         *admission_violations(ADMISSIONS),
     ]
     if found:
         raise Nonconforming(f"Volcano {plan.volcano} would not do what its configuration says: {'; '.join(found)}")
-    values = {"scheduler": scheduler(plan), "controller": controller(plan), "admissions": ADMISSIONS}
+    values = {"scheduler": of_scheduler, "controller": of_controller, "admissions": ADMISSIONS}
     yield Page("platform/volcano-scheduler.conf", "volcano/scheduler.conf.j2", values)
     yield Page("platform/volcano-values.yaml", "volcano/values.yaml.j2", values)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tenancy.backend.manifest import Object
+from tenancy.backend.reading import label, note
 from tenancy.model.hardware import Hardware
 from tenancy.model.volcano import queue_name
-from tenancy.plan.values import ClusterPlan, Group, Namespace, Queue
+from tenancy.plan.values import ClusterPlan, Group, Queue
 
 
 def top(flavor: str) -> str:
@@ -24,11 +26,6 @@ def leaf(queue: Queue, flavor: str) -> str:
     return queue_name(queue.name, flavor)
 
 
-def leaves(plan: ClusterPlan, namespace: Namespace) -> tuple[str, ...]:
-    """The queues that work of a namespace may name, sorted; one for each flavor that it reaches."""
-    return leaves_of(plan, next(queue for queue in plan.queues if queue.name == namespace.queue))
-
-
 def leaves_of(plan: ClusterPlan, queue: Queue) -> tuple[str, ...]:
     """The leaves of a unit, sorted; one for each flavor that it reaches."""
     return tuple(sorted(leaf(queue, flavor.name) for flavor in reached(plan, queue)))
@@ -39,3 +36,12 @@ def reached(plan: ClusterPlan, unit: Group | Queue) -> Iterator[Hardware]:
     for name, amounts in unit.quotas.items():
         if any(amounts[main].limit > 0 for main in plan.flavors[name].mains):
             yield plan.flavors[name]
+
+
+def holds_units(queue: Object) -> bool:
+    """Whether a Queue of ours is a department's, or the one above a team's projects, though nothing may be below it
+    yet. A department has no team, and a team's inner queue has a name that its leaf does not have."""
+    if not label(queue, "organization"):
+        return False
+    unit, flavor = note(queue, "unit").replace("/", "-"), note(queue, "flavor")
+    return not label(queue, "team") or queue["metadata"]["name"] == queue_name(unit, flavor, of_projects=True)

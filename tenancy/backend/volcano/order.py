@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import SYNC_OPTIONS
 from tenancy.backend.volcano.acceptance import Amounts, Change, Entry, State, capable, change, entry, rounds, summed
+from tenancy.backend.volcano.names import holds_units
 from tenancy.model.quantity import canonical
-from tenancy.model.volcano import DEFAULT, ROOT, queue_name
+from tenancy.model.volcano import DEFAULT, ROOT
 
 _KEPT: Final = "Prune=false"
 
@@ -92,7 +93,7 @@ def steps(old: Iterable[Object], new: Iterable[Object]) -> Plan:
 
 def inner(queues: Queues) -> set[str]:
     """The queues that no work may name: those above others, and those of units that hold units."""
-    return {_parent(queue) for queue in queues.values()} | {name for name in queues if _of_inner_unit(queues[name])}
+    return {_parent(queue) for queue in queues.values()} | {name for name in queues if holds_units(queues[name])}
 
 
 class _Sync(NamedTuple):
@@ -220,18 +221,3 @@ def _levels(queues: Queues, gone: Iterable[str]) -> int:
         going -= {name for name in going if name not in children}
         children = {_parent(queues[name]) for name in going}
     return levels
-
-
-def _of_inner_unit(queue: Object) -> bool:
-    """Whether it is a department's, or the one above a team's projects, though nothing may be below it yet."""
-    marks: Mapping[str, Any] = queue["metadata"].get("labels") or {}
-    if not any(mark.endswith("/organization") for mark in marks):
-        return False
-    title, flavor = (_note(queue, key) for key in ("unit", "flavor"))
-    team = any(mark.endswith("/team") for mark in marks)
-    return not team or queue["metadata"]["name"] == queue_name(title.replace("/", "-"), flavor, of_projects=True)
-
-
-def _note(queue: Object, key: str) -> str:
-    notes: Mapping[str, str] = queue["metadata"].get("annotations") or {}
-    return next((value for name, value in notes.items() if name.endswith(f"/{key}")), "")

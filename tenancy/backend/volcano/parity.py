@@ -9,7 +9,7 @@ from tenancy.backend.promises import Look, Said, borrowers
 from tenancy.backend.shared.losses import (
     DRAIN_ENDS_NOTHING,
     HOLD_LETS_PENDING_START,
-    NO_PREEMPTION_INSIDE,
+    PREEMPTION,
     QUEUEING_NOT_STRICT,
 )
 from tenancy.backend.volcano.losses import (
@@ -114,11 +114,6 @@ def _walled(seen: Look, unit: Node) -> Node | None:
     return None
 
 
-def _preemption(seen: Look, said: Said) -> Made:
-    del seen
-    return KEPT if said.value == "never" else losing(NO_PREEMPTION_INSIDE, "they wait until one of these ends")
-
-
 def _borrowing_preemption(seen: Look, said: Said) -> Made:
     del seen, said
     return losing(BORROWING_PREEMPTION_LOST, "they wait until something is idle")
@@ -179,7 +174,7 @@ ANSWERS: Final[Answers] = {
         _reclaim,
         (RECLAIM_UNCONDITIONAL, LIMIT_STOPS_RECLAIM),
     ),
-    "preemption": Answer("always as `never`", _preemption, (NO_PREEMPTION_INSIDE,)),
+    "preemption": PREEMPTION,
     "borrowingPreemption": Answer("always as `never`", _borrowing_preemption, (BORROWING_PREEMPTION_LOST,)),
     "queueing": Answer("always as `best-effort`", _queueing, (QUEUEING_NOT_STRICT,)),
     "state": Answer(

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.reading import UnitReading
+from tenancy.backend.volcano.names import holds_units
 from tenancy.backend.volcano.queues import API
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import parse
-from tenancy.model.volcano import queue_name
 
 _LABEL: Final = "/organization"
 """How the label of every Queue of ours ends; the domain before it is the organization's choice."""
@@ -40,7 +40,7 @@ def units(objects: Iterable[Object]) -> list[UnitReading]:
         if obj.get("apiVersion") == API and (domain := domain or _domain(obj)):
             notes = _notes(obj)
             if flavor := notes.get(f"{domain}/flavor"):
-                found.setdefault(_unit(obj, domain, flavor), {})[flavor] = obj
+                found.setdefault(_unit(obj, domain), {})[flavor] = obj
     spaces = _spaces((obj for obj in every if obj["kind"] == "Namespace"), f"{domain}/queues")
     whole = {flavor: obj["spec"].get("deserved") or {} for flavor, obj in _organization(found).items()}
     readings = [_reading(unit, queues, domain, spaces, whole) for unit, queues in found.items()]
@@ -65,12 +65,9 @@ def _spaces(namespaces: Iterable[Object], key: str) -> dict[str, list[str]]:
     return spaces
 
 
-def _unit(obj: Object, domain: str, flavor: str) -> _Unit:
-    """A department has no team; a team's inner queue has a name that its leaf does not have."""
-    title = _notes(obj).get(f"{domain}/unit", "")
-    team = f"{domain}/team" in obj["metadata"]["labels"]
-    inner = not team or obj["metadata"]["name"] == queue_name(_joined(title), flavor, of_projects=True)
-    return _Unit(title, inner, f"{domain}/shared" in _notes(obj))
+def _unit(obj: Object, domain: str) -> _Unit:
+    notes = _notes(obj)
+    return _Unit(notes.get(f"{domain}/unit", ""), holds_units(obj), f"{domain}/shared" in notes)
 
 
 def _organization(found: Mapping[_Unit, dict[str, Object]]) -> dict[str, Object]:

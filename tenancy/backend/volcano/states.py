@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import validating
+from tenancy.backend.shared.admission import revisions, validating
 from tenancy.backend.shared.cel import texts
 from tenancy.backend.shared.pod_templates import PodTemplates
 from tenancy.backend.volcano.pod_templates import KINDS, TRAIN_JOB
@@ -49,7 +49,7 @@ def _message(state: str, what: str) -> str:
 
 
 _VARIABLES: Final = {
-    "revisions": 'request.operation == "UPDATE" ? [dyn(object), dyn(oldObject)] : [dyn(object)]',
+    **revisions(),
     "size": """\
 variables.revisions.map(it,
   it.?spec.?suspend.orValue(it.?spec.?runPolicy.?suspend.orValue(false)) ? 0 :

@@ -8,15 +8,20 @@ import pytest
 
 from tenancy.backend import volcano
 from tenancy.backend.manifest import Manifest, Object
-from tenancy.backend.volcano.names import leaves
+from tenancy.backend.volcano.names import leaves_of
 from tenancy.plan import plan
-from tenancy.plan.values import ClusterPlan
+from tenancy.plan.values import ClusterPlan, Namespace
 from tests.orgs import organized
 
 FLAVORS = {
     "h100": {"gpu": "H100-SXM-80GB", "nodes": 4, "node": {"gpus": 8, "cpu": 130, "memory": "1028Gi"}},
     "cpu": {"nodes": 4, "node": {"cpu": 34, "memory": "132Gi"}},
 }
+
+
+def leaves(cluster: ClusterPlan, namespace: Namespace) -> tuple[str, ...]:
+    """The queues of the unit that a namespace belongs to."""
+    return leaves_of(cluster, next(queue for queue in cluster.queues if queue.name == namespace.queue))
 
 
 def planned(team: dict[str, Any], **organization: Any) -> ClusterPlan:
