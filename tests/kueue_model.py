@@ -49,6 +49,8 @@ class Tree:
 
     parents: dict[Node, Node | None] = field(default_factory=dict)
     quotas: dict[Node, dict[Cell, Quota]] = field(default_factory=dict)
+    subtrees: dict[tuple[Node, Cell], int] = field(default_factory=dict, compare=False, repr=False)
+    """What `subtree` has found: it depends on no state, and every question asks it of the whole tree below."""
 
     def children(self, node: Node) -> list[Node]:
         """The nodes directly below."""
@@ -114,8 +116,10 @@ def _quotas(groups: Iterable[Mapping[str, Any]]) -> dict[Cell, Quota]:
 
 def subtree(tree: Tree, node: Node, cell: Cell) -> int:
     """The quota of the node and what its children lend upwards."""
-    lent = sum(subtree(tree, child, cell) - local(tree, child, cell) for child in tree.children(node))
-    return tree.quota(node, cell).nominal + lent
+    if (node, cell) not in tree.subtrees:
+        lent = sum(subtree(tree, child, cell) - local(tree, child, cell) for child in tree.children(node))
+        tree.subtrees[node, cell] = tree.quota(node, cell).nominal + lent
+    return tree.subtrees[node, cell]
 
 
 def local(tree: Tree, node: Node, cell: Cell) -> int:
