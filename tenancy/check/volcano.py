@@ -11,7 +11,7 @@ from typing import Final
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import amount_of, comparable, key_of, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
-from tenancy.model.hardware import CPU, HOSTNAME, MEMORY, Hardware
+from tenancy.model.hardware import CPU, MEMORY, Hardware
 from tenancy.model.organization import Node, Org
 from tenancy.model.volcano import (
     DEFAULT,
@@ -19,7 +19,6 @@ from tenancy.model.volcano import (
     LEVELS,
     LIGHTEST,
     LONGEST,
-    LONGEST_TOPOLOGY,
     ROOT,
     queue_name,
     queue_weight,
@@ -59,20 +58,13 @@ VOLCANO_WEIGHT: Final = Rule(
     "A weight that a queue of Volcano cannot have",
     "A queue's weight is a whole number from 1 to 65535; others are refused by the API server, so this one is rounded.",
 )
-VOLCANO_TOPOLOGY_NAME: Final = Rule(
-    "volcano-topology-name",
-    Severity.ERROR,
-    "A flavor whose topology Volcano would leave out",
-    "Discovery skips a topology with a name of more than 20 characters and says so in the controller's log only. "
-    "Without its HyperNodes a job that requires a rack is spread over several (run on 1.15.1).",
-)
 VOLCANO_TOPOLOGY_LEVELS: Final = Rule(
     "volcano-topology-levels",
     Severity.ERROR,
     "A label at two levels of Volcano's topology",
-    "Discovery reads the levels of every flavor on the labels of every node. A label that stands at two levels, or "
-    "below two others, makes HyperNodes of mixed members or with two parents, and no job with a topology is placed "
-    "any more (source of 1.15.1).",
+    "Discovery reads the levels of every flavor on the labels of every node. Two topologies that share a label without "
+    "one being the narrow end of the other both make a HyperNode for it, or one with two parents, and jobs with a "
+    "topology are placed by the wrong one or not at all (source of 1.15.1).",
 )
 
 
@@ -204,31 +196,30 @@ def weights(org: Org) -> Iterator[Finding]:
 
 
 def topologies(org: Org) -> Iterator[Finding]:
-    """Topologies are ones that discovery reads, and that fit together in a cluster."""
-    places: dict[tuple[str, str], tuple[int, str, Hardware]] = {}
+    """Topologies of a cluster that share a label are one the narrow end of the other, as discovery needs it."""
+    known: list[Hardware] = []
     for flavor in _flavors(org):
-        path: KeyPath = (*flavor.path, "topology")
-        levels = [level for level in flavor.levels if level != HOSTNAME]
-        if not levels or (org.left_out and org.hides(path)):
+        if len(flavor.levels) < 2 or (org.left_out and org.hides((*flavor.path, "topology"))):
             continue
-        if len(flavor.name) > LONGEST_TOPOLOGY:
-            message = f"the name of flavor `{flavor.name}`, which has a topology, is {len(flavor.name)} characters long"
-            help_ = f"write a name of at most {LONGEST_TOPOLOGY} characters, or remove `topology`"
-            yield Finding(VOLCANO_TOPOLOGY_NAME, flavor.path, message, help_, at_key=True)
-        for index, level in enumerate(levels):
-            tier, wider = len(levels) - index, levels[index - 1] if index else ""
-            known, above, other = places.setdefault((flavor.cluster, level), (tier, wider, flavor))
-            if known != tier or (wider and above and wider != above):
-                yield _two_places(flavor, level, index, other)
+        for other in known:
+            shared = next((level for level in flavor.levels[:-1] if level in other.levels[:-1]), None)
+            if shared and flavor.cluster == other.cluster and not _one_ends_the_other(flavor.levels, other.levels):
+                yield _two_places(flavor, shared, other)
                 break
+        known.append(flavor)
 
 
-def _two_places(flavor: Hardware, level: str, index: int, other: Hardware) -> Finding:
+def _one_ends_the_other(levels: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    shorter = min(len(levels), len(others))
+    return levels[-shorter:] == others[-shorter:]
+
+
+def _two_places(flavor: Hardware, level: str, other: Hardware) -> Finding:
     return Finding(
         VOLCANO_TOPOLOGY_LEVELS,
-        (*flavor.path, "topology", index),
+        (*flavor.path, "topology", flavor.levels.index(level)),
         f"`{level}` stands at another place in the topology of `{flavor.name}` than in that of `{other.name}`",
-        "write the same levels for both, or labels of its own for one of them",
+        "write the same levels below it for both, or labels of its own for one of them",
         ((f"the topology of `{other.name}`", (*other.path, "topology")),),
     )
 
@@ -263,7 +254,6 @@ RULES: Final = (
     VOLCANO_NAME_CLASH,
     VOLCANO_ZERO_LIMIT,
     VOLCANO_WEIGHT,
-    VOLCANO_TOPOLOGY_NAME,
     VOLCANO_TOPOLOGY_LEVELS,
 )
 CHECKS: Final[tuple[Check, ...]] = (depth, names, clashes, zero_limits, weights, topologies)
