@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import TypeAlias
 
-from tenancy.backend import BACKENDS, CODES, PARITIES
+from tenancy.backend import CODES, PARITIES, items
 from tenancy.backend.losses import losses, not_there, unknown
-from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.manifest import Manifest
 from tenancy.backend.parity import Promise, lost
 from tenancy.backend.parity import parity as promises
 from tenancy.check import check
@@ -106,7 +106,7 @@ def generate(org: Org, custom: Custom, plans: tuple[ClusterPlan, ...] = ()) -> d
     for cluster in plans or plan(org):
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue, volcano=cluster.volcano)
         added = custom.get(cluster.name, ())
-        files |= render(cluster.name, _items(cluster), check_object, added)
+        files |= render(cluster.name, items(cluster), check_object, added)
     return files
 
 
@@ -138,10 +138,6 @@ def _losses(org: Org, plans: tuple[ClusterPlan, ...], sources: Sources, options:
             yield from (placed(finding, sources) for finding in not_there(cluster, codes, CODES))
 
 
-def _items(cluster: ClusterPlan) -> Iterator[Manifest | Page]:
-    return BACKENDS[cluster.cluster.scheduler](cluster)
-
-
 def _customized(
     org: Org | None, extensions: Extensions, plans: tuple[ClusterPlan, ...] = ()
 ) -> tuple[Custom, list[Diagnostic]]:
@@ -157,7 +153,7 @@ def _customized(
     diagnostics += problems
     if org is None or not ready.templates:
         return {}, diagnostics
-    custom, problems = customize(org, ((cluster, _items(cluster)) for cluster in plans or plan(org)), ready)
+    custom, problems = customize(org, ((cluster, items(cluster)) for cluster in plans or plan(org)), ready)
     diagnostics += problems
     return {} if has_errors(diagnostics) else custom, diagnostics
 

@@ -1,8 +1,9 @@
 """Generate the JSON Schemas of every Kubernetes kind that is emitted: `python tools/schemas.py [--check]`.
 
-Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of sigs.k8s.io/kueue and volcano.sh/volcano out of the
-Go module cache, which `go` fills, and writes their structure, closed and without prose, to `schemas/`. `--check`
-compares and writes nothing. Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not be read.
+Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of Kueue, Volcano, Node Feature Discovery and Karpenter
+out of the Go module cache, which `go` fills, and writes their structure, closed and without prose, to `schemas/`.
+`--check` compares and writes nothing. Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not
+be read.
 
 What a release publishes is what its API server serves, enumerations included (`tools/enumerations.py`): the
 same files come out of `/openapi/v2` and the CustomResourceDefinitions of a running cluster by `kubernetes_documents`
@@ -32,8 +33,17 @@ VERSIONS: dict[str, dict[str, str]] = {
     # The CRDs of v1.14.2 to v1.14.4 are byte for byte those of v1.14.1 (compared in git at their tags), which unlike
     # those three could be had as a module.
     "volcano": {"1.14": "v1.14.1", "1.15": "v1.15.1"},
+    # Clusters say no version of these two: one is enough for the few fields that are written.
+    "nfd": {"0.18": "v0.18.3"},
+    "karpenter": {"1.13": "v1.13.0"},
 }
-MODULES = {"kubernetes": "k8s.io/kubernetes", "kueue": "sigs.k8s.io/kueue", "volcano": "volcano.sh/volcano"}
+MODULES = {
+    "kubernetes": "k8s.io/kubernetes",
+    "kueue": "sigs.k8s.io/kueue",
+    "volcano": "volcano.sh/volcano",
+    "nfd": "sigs.k8s.io/node-feature-discovery",
+    "karpenter": "sigs.k8s.io/karpenter",
+}
 GENERATED = (*VERSIONS, "kustomize", "versions.json")
 
 
@@ -63,15 +73,16 @@ KUBERNETES_KINDS = (
     Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"),
     Kind("rbac.authorization.k8s.io", "v1", "Role"),
     Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"),
+    Kind("resource.k8s.io", "v1", "DeviceClass"),
     Kind("scheduling.k8s.io", "v1", "PriorityClass"),
 )
 
 
 class Component(NamedTuple):
-    """What a scheduler brings: kinds that CustomResourceDefinitions describe."""
+    """What a scheduler or a tool of the nodes brings: kinds that CustomResourceDefinitions describe."""
 
     folder: str
-    """Where its module keeps them."""
+    """Where its module keeps them, in files with one or more of them."""
     kinds: dict[str, Kind]
     """By plural."""
 
@@ -84,6 +95,7 @@ COMPONENTS = {
             "clusterqueues": Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue"),
             "cohorts": Kind("kueue.x-k8s.io", "v1beta2", "Cohort"),
             "localqueues": Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue"),
+            "provisioningrequestconfigs": Kind("kueue.x-k8s.io", "v1beta2", "ProvisioningRequestConfig"),
             "resourceflavors": Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor"),
             "topologies": Kind("kueue.x-k8s.io", "v1beta2", "Topology"),
             "workloadpriorityclasses": Kind("kueue.x-k8s.io", "v1beta2", "WorkloadPriorityClass"),
@@ -97,6 +109,10 @@ COMPONENTS = {
             "queues": Kind("scheduling.volcano.sh", "v1beta1", "Queue"),
         },
     ),
+    "nfd": Component(
+        "deployment/base/nfd-crds", {"nodefeaturerules": Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeatureRule")}
+    ),
+    "karpenter": Component("pkg/apis/crds", {"nodepools": Kind("karpenter.sh", "v1", "NodePool")}),
 }
 """By the name of their folder below `schemas/`."""
 KUSTOMIZATION = Kind("kustomize.config.k8s.io", "v1beta1", "Kustomization")
@@ -233,14 +249,14 @@ def swagger_definitions(version: str) -> dict[str, Schema]:
 
 def published_crds(component: str, version: str) -> list[Schema]:
     """The CustomResourceDefinitions that a release of one of COMPONENTS publishes. Raises ModuleError."""
-    folder, kinds = COMPONENTS[component]
-    bases = module_folder(MODULES[component], version) / folder
-    return [read_yaml(bases / f"{kind.group}_{plural}.yaml") for plural, kind in kinds.items()]
+    bases = module_folder(MODULES[component], version) / COMPONENTS[component].folder
+    documents = [document for path in sorted(bases.glob("*.yaml")) for document in read_yaml(path)]
+    return [each for each in documents if each.get("kind") == "CustomResourceDefinition"]
 
 
-def read_yaml(path: Path) -> Schema:
-    document: Schema = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return document
+def read_yaml(path: Path) -> list[Schema]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [document for document in yaml.load_all(path.read_bytes(), Loader=loader) if document]
 
 
 def present(folder: Path) -> dict[str, Path]:

@@ -1,6 +1,7 @@
 """Backends: functions from a cluster's plan to files of objects and documents, and back from objects to promises.
 
-Adding one: a package with `compile`, `parity`, `waiting` and `reading`, and its line in each registry below.
+Adding one: a package with `compile`, `parity`, `waiting` and `reading`, and its line in each registry below. What makes
+the nodes what the flavors say (`nodes/`) is the same under every scheduler.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from tenancy.backend import kueue, losses, native, volcano
+from tenancy.backend import kueue, losses, native, nodes, volcano
 from tenancy.backend.kueue import parity as kueue_parity
 from tenancy.backend.kueue import reading as kueue_reading
 from tenancy.backend.kueue import waiting as kueue_waiting
@@ -69,6 +70,12 @@ KINDS: Final = ("Cohort", "ClusterQueue", "Queue", "Namespace", "ResourceQuota")
 
 _OWN_KINDS: Final[Mapping[str, str]] = {"ClusterQueue": "kueue", "Queue": "volcano"}
 """Kinds that show the scheduler; without one there are no queues."""
+
+
+def items(plan: ClusterPlan) -> Iterator[Manifest | Page]:
+    """All files of a cluster, its scheduler's and those of its nodes."""
+    yield from BACKENDS[plan.cluster.scheduler](plan)
+    yield from nodes.compile(plan)
 
 
 def units(objects: Iterable[Object]) -> list[UnitReading]:

@@ -150,9 +150,9 @@ def nodes(flavor: Hardware) -> Iterator[tuple[int, dict[str, int]]]:
         yield flavor.nodes, base
         return
     shared: dict[str, int] = {}
-    for layout in flavor.layouts:
-        slices = {flavor.gpu.profiles[profile].resource: count for profile, count in layout.profiles.items()}
-        devices = {name: each * layout.gpus for name, each in (slices or {flavor.gpu.resource: 1}).items()}
+    for index, layout in enumerate(flavor.layouts):
+        offered = [device for device in flavor.devices if index in device.per_gpu]
+        devices = {device.resource: device.per_gpu[index] * layout.gpus for device in offered}
         if layout.gpus == flavor.node[GPUS]:
             yield layout.nodes, {**base, **devices}
         else:

@@ -43,7 +43,7 @@ def topologies(org: Org) -> Iterator[Finding]:
         if flavor.topology is None or (org.left_out and org.hides(path)):
             continue
         cluster = org.document.clusters.get(org.flavors[name].cluster)
-        if cluster is not None and cluster.placement == "plain" and cluster.scheduler == "kueue":
+        if cluster is not None and cluster.scheduler == "kueue" and cluster.placement == "plain":
             message = f"flavor `{name}` has a topology, but its cluster has `placement: plain`"
             related = (("the cluster", ("clusters", org.flavors[name].cluster, "placement")),)
             help_ = "remove `topology`, or write `placement: packed`"

@@ -205,6 +205,8 @@ def _fragmentation(cluster: ClusterPlan, held: Group | Queue, flavors: list[Hard
     waiting = WAITING[cluster.cluster.scheduler]
     for flavor in flavors:
         gpus, resource = flavor.node[GPUS], flavor.names.get(GPUS)
+        if flavor.shares > 1:
+            continue
         if resource is None or not isinstance(held, Queue) or quota_of(held, flavor.name, resource).quota < gpus:
             continue
         others = sum(

@@ -21,7 +21,20 @@ from tenancy.model.document_base import (
     Scalar,
     Triple,
 )
-from tenancy.model.document_hardware import Cluster, CpuAndMemory, CustomGpu, Flavor, FlavorSharing, NodeSize, Versions
+from tenancy.model.document_hardware import (
+    Autoscaling,
+    Cluster,
+    CpuAndMemory,
+    CustomGpu,
+    Flavor,
+    FlavorSharing,
+    GpuOperator,
+    Karpenter,
+    NodeClass,
+    NodeSize,
+    ProvisioningRequest,
+    Versions,
+)
 from tenancy.model.document_network import ApiServer, Dns, Egress, Network, Service, UnitNetwork
 
 __all__ = [
@@ -32,6 +45,7 @@ __all__ = [
     "Amount",
     "Amounts",
     "ApiServer",
+    "Autoscaling",
     "BudgetEntry",
     "Cluster",
     "CpuAndMemory",
@@ -46,13 +60,17 @@ __all__ = [
     "FlavorSharing",
     "Gang",
     "GitOps",
+    "GpuOperator",
+    "Karpenter",
     "Limits",
     "Network",
+    "NodeClass",
     "NodeSize",
     "Organization",
     "PlatformAccess",
     "Policy",
     "Project",
+    "ProvisioningRequest",
     "Scalar",
     "Service",
     "Team",

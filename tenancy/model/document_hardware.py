@@ -19,6 +19,20 @@ class Versions(Document):
     )
 
 
+class GpuOperator(Document):
+    """NVIDIA's GPU operator in a cluster."""
+
+    installed: bool = Field(
+        True,
+        description="Whether it runs there. Where it does not (managed offers, other vendors), nothing is written for it.",
+    )
+    namespace: str = Field("gpu-operator", description="Its namespace.")
+    mig_strategy: Literal["mixed", "single"] = Field(
+        "mixed",
+        description="Resource names of MIG slices: `mixed` names each profile, `single` calls every slice `nvidia.com/gpu`.",
+    )
+
+
 class Cluster(Document):
     """One Kubernetes cluster."""
 
@@ -33,13 +47,15 @@ class Cluster(Document):
     destination: dict[str, str] | None = Field(
         None, description="Argo CD destination (`name` or `server`). Not supported yet."
     )
-    placement: Literal["packed", "plain"] = Field(
-        "packed",
-        description="`packed`: topology-aware scheduling on every flavor, jobs are packed onto nodes. `plain`: quota only.",
+    placement: Literal["packed", "plain"] | None = Field(
+        None,
+        description="`packed`: topology-aware scheduling on every flavor, jobs are packed onto nodes. `plain`: quota only. "
+        "Default: `packed`, but `plain` under Kueue where a flavor is autoscaled or allocated by DRA.",
     )
     sharing: Literal["weighted", "first-come"] = Field(
         "weighted", description="How siblings share what is idle: in proportion to `weight`, or by who asks first."
     )
+    gpu_operator: GpuOperator = Field(GpuOperator(), description="NVIDIA's GPU operator.")
 
 
 class NodeSize(Document):
@@ -66,10 +82,50 @@ class CustomGpu(Document):
 
 
 class FlavorSharing(Document):
-    """GPUs handed out in shares by the device plugin."""
+    """GPUs handed out in shares by the device plugin: one of the two ways."""
 
-    time_slicing: int | None = Field(None, description="Shares per GPU by time-slicing.")
-    mps: int | None = Field(None, description="Shares per GPU by MPS.")
+    time_slicing: int | None = Field(None, description="Shares per GPU by time-slicing, 2 or more.")
+    mps: int | None = Field(None, description="Shares per GPU by MPS, 2 to 48.")
+    across_departments: bool = Field(
+        False, description="Accept that departments share GPUs without isolation of memory and faults."
+    )
+
+
+class NodeClass(Document):
+    """The provider's object that says how a node of Karpenter is made."""
+
+    group: str = Field("karpenter.k8s.aws", description="API group.")
+    kind: str = Field("EC2NodeClass", description="Kind.")
+    name: str = Field("default", description="Name of the object.")
+
+
+class Karpenter(Document):
+    """Nodes that Karpenter makes."""
+
+    node_class: NodeClass = Field(NodeClass(), description="What makes the nodes.")
+    requirements: dict[str, list[str]] = Field(
+        {},
+        description="Further requirements of the nodes, label to values, such as instance types. On AWS the GPU and its "
+        "number are required already.",
+    )
+
+
+class ProvisioningRequest(Document):
+    """Nodes that the cluster autoscaler adds for a whole gang, asked by Kueue."""
+
+    provisioning_class: str = Field(
+        "best-effort-atomic-scale-up.autoscaling.x-k8s.io",
+        description="`provisioningClassName` of the requests, such as `queued-provisioning.gke.io`.",
+    )
+
+
+class Autoscaling(Document):
+    """What adds nodes on demand, in detail: one of the two."""
+
+    karpenter: Karpenter | None = Field(None, description="Karpenter, with a NodePool for the flavor.")
+    provisioning_request: ProvisioningRequest | None = Field(
+        None, description="The cluster autoscaler, asked by Kueue once there is quota."
+    )
 
 
 class Flavor(Document):
@@ -95,6 +151,10 @@ class Flavor(Document):
     labels: dict[str, str] | None = Field(
         None, description="Existing node labels that select these nodes. Default: `<domain>/flavor: NAME`."
     )
+    node_names: list[str] | None = Field(
+        None,
+        description="Names of the nodes, `*` for any text. Default: found by `labels` or, where one flavor has the board, by product.",
+    )
     taint: str | None = Field(None, description="Taint of these nodes: `key[=value]:Effect`.")
     taints: list[str] | None = Field(None, description="Several taints of these nodes.")
     mig: (
@@ -107,9 +167,10 @@ class Flavor(Document):
         None,
         description="MIG layout of every GPU, profile to count; or a list of layouts with `gpus:` (of a node) or `nodes:` each.",
     )
-    sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares. Not supported yet.")
+    sharing: FlavorSharing | None = Field(None, description="GPUs handed out in shares: budgets count shares.")
     allocation: Literal["device-plugin", "dra"] = Field(
-        "device-plugin", description="How GPUs are handed to pods; `dra` is not supported yet."
+        "device-plugin",
+        description="How GPUs are handed to pods: extended resources of the device plugin, or claims (dynamic resource allocation).",
     )
     topology: list[str] | None = Field(
         None, description="Node labels from wide to narrow, ending in kubernetes.io/hostname."
@@ -118,7 +179,15 @@ class Flavor(Document):
         None,
         description="Jobs without GPUs on these nodes: `fence` keeps them out (default with a taint), `lend` lets them in.",
     )
-    autoscaling: Literal["karpenter", "provisioning-request"] | None = Field(
-        None, description="What adds nodes on demand. Not supported yet."
+    autoscaling: (
+        Annotated[
+            Annotated[Literal["karpenter", "provisioning-request"], Tag("(text)")]
+            | Annotated[Autoscaling, Tag("(mapping)")],
+            Discriminator(shape_of_text),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="What adds nodes on demand, up to `nodes`: `karpenter` or `provisioning-request`, or one of them in detail.",
     )
     price: Scalar | None = Field(None, description="Price of one GPU-hour (of one node-hour of a CPU flavor).")

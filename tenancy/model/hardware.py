@@ -12,15 +12,34 @@ from fractions import Fraction
 from typing import Final
 
 from tenancy.diagnostics import KeyPath
-from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Organization
-from tenancy.model.gpus import CATALOGUE, Gpu, custom_gpu
+from tenancy.model.devices import GPUS, Device, Layout, board, devices, layouts_of, shares
+from tenancy.model.document import Autoscaling, CpuAndMemory, Flavor, Organization
+from tenancy.model.gpus import Gpu
 from tenancy.model.quantity import QuantityError, parse
+
+__all__ = [
+    "CPU",
+    "DEFAULT_DAEMONS",
+    "EFFECTS",
+    "GPUS",
+    "HOSTNAME",
+    "MEMORY",
+    "Hardware",
+    "Layout",
+    "Taint",
+    "amount",
+    "autoscaler",
+    "board",
+    "hardware",
+    "layouts_of",
+    "packed",
+    "parse_taint",
+    "taints_of",
+    "tolerated",
+]
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
-GPUS: Final = "gpus"
-"""The key of a budget that means whole GPUs, whatever the device plugin calls them."""
-
 HOSTNAME: Final = "kubernetes.io/hostname"
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 DEFAULT_DAEMONS: Final = {CPU: 2000, MEMORY: 4 << 30}
@@ -50,16 +69,6 @@ class Taint:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """A MIG layout and where it applies: on `gpus` GPUs of each of `nodes` nodes. Empty profiles: whole GPUs."""
-
-    profiles: Mapping[str, int]
-    gpus: int
-    nodes: int
-    path: KeyPath
-
-
-@dataclass(frozen=True, slots=True)
 class Hardware:
     """A flavor in numbers, in base units (milli-cpu, bytes, GPUs, MIG slices)."""
 
@@ -82,7 +91,7 @@ class Hardware:
     """In which multiples a main resource is shared out."""
     nodes: int
     node: Mapping[str, int]
-    """One node less its DaemonSets: cpu, memory and whole GPUs."""
+    """One node less its DaemonSets: cpu, memory and the GPUs that are built in, whatever is handed out of them."""
     whole_nodes: bool
     layouts: tuple[Layout, ...]
     labels: Mapping[str, str]
@@ -91,7 +100,14 @@ class Hardware:
     fenced: bool
     """Whether jobs without GPUs are kept off these nodes."""
     price: Fraction
+    """Per hour of one GPU; of one node of a CPU flavor."""
     resources: tuple[str, ...] = field(default=())
+    shares: int = 1
+    """Into how many shares each GPU or MIG slice is handed out."""
+    devices: tuple[Device, ...] = ()
+    """What `mains` of a GPU flavor are."""
+    autoscaler: str = ""
+    """What adds nodes: `karpenter`, `provisioning-request`, or "" where all of `nodes` are there."""
 
     @property
     def is_cpu(self) -> bool:
@@ -138,37 +154,33 @@ def amount(value: object, resource: str) -> int | None:
         return None
 
 
-def board(flavor: Flavor) -> Gpu | None:
-    """The GPU of a flavor; one with an unknown name counts as a board without MIG, so that the rest can be checked."""
-    if flavor.gpu is None:
-        return None
-    if isinstance(flavor.gpu, CustomGpu):
-        return custom_gpu(flavor.gpu.name, amount(flavor.gpu.memory, MEMORY) or 0, flavor.gpu.resource)
-    return CATALOGUE.get(flavor.gpu) or custom_gpu(flavor.gpu, 0, "nvidia.com/gpu")
+def autoscaler(flavor: Flavor) -> str:
+    """What adds nodes of the flavor: `karpenter`, `provisioning-request`, or "" where all are there."""
+    if not isinstance(flavor.autoscaling, Autoscaling):
+        return flavor.autoscaling or ""
+    if flavor.autoscaling.karpenter is not None:
+        return "karpenter"
+    return "provisioning-request" if flavor.autoscaling.provisioning_request is not None else ""
 
 
-def layouts_of(name: str, flavor: Flavor) -> tuple[Layout, ...]:
-    """The MIG layouts of a flavor with the share of GPUs or nodes that each covers."""
-    gpus, path = flavor.node.gpus or 0, ("flavors", name, "mig")
-    if flavor.mig is None:
-        return (Layout({}, gpus, flavor.nodes, path),)
-    if isinstance(flavor.mig, dict):
-        return (Layout(flavor.mig, gpus, flavor.nodes, path),)
-    return tuple(
-        Layout(
-            {profile: count for profile, count in part.items() if profile not in ("gpus", "nodes")},
-            part.get("gpus", gpus),
-            part.get("nodes", flavor.nodes),
-            (*path, index),
-        )
-        for index, part in enumerate(flavor.mig)
-    )
+def packed(document: Organization, cluster: str) -> bool:
+    """Whether jobs are packed onto nodes: under Kueue not where it cannot see the nodes or devices of a flavor.
+
+    Topology-aware scheduling of Kueue places jobs on nodes that are there, by resources of pods (docs/kueue.md).
+    """
+    written = document.clusters[cluster]
+    if written.placement is not None or written.scheduler != "kueue":
+        return written.placement != "plain"
+    home = next(iter(document.clusters), "")
+    flavors = [flavor for flavor in document.flavors.values() if (flavor.cluster or home) == cluster]
+    return not any(autoscaler(flavor) or flavor.allocation == "dra" for flavor in flavors)
 
 
 def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
     gpu, node = board(flavor), _node(flavor)
     layouts = layouts_of(name, flavor) if gpu else ()
-    counts = _counts(gpu, layouts, flavor.spare_nodes)
+    counted = devices(document, flavor, layouts)
+    counts = _counts(counted, layouts, flavor.spare_nodes)
     capacity = {**_sizes(node, flavor.nodes - flavor.spare_nodes), **counts}
     mains = tuple(counts) if gpu else (CPU, MEMORY)
     whole = flavor.node.gpus or 1
@@ -178,10 +190,10 @@ def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
         cluster=flavor.cluster or next(iter(document.clusters), ""),
         gpu=gpu,
         mains=mains,
-        names=_names(gpu, counts),
-        installed={**_sizes(node, flavor.nodes), **_counts(gpu, layouts, 0)},
+        names={CPU: CPU, MEMORY: MEMORY, **{device.key: device.resource for device in counted}},
+        installed={**_sizes(node, flavor.nodes), **_counts(counted, layouts, 0)},
         capacity=capacity,
-        follows=_follows(flavor, gpu, node, counts),
+        follows=_follows(flavor, node, counted),
         steps={main: whole if flavor.whole_nodes and gpu else _step(main) for main in mains},
         nodes=flavor.nodes,
         node=node,
@@ -193,6 +205,9 @@ def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
         fenced=_fenced(flavor),
         price=Fraction(amount(flavor.price, CPU) or 0, 1000) if flavor.price is not None else Fraction(0),
         resources=tuple(capacity),
+        shares=shares(flavor),
+        devices=counted,
+        autoscaler=autoscaler(flavor),
     )
 
 
@@ -221,49 +236,29 @@ def _sizes(node: Mapping[str, int], nodes: int) -> dict[str, int]:
     return {resource: max(0, nodes) * node[resource] for resource in (CPU, MEMORY)}
 
 
-def _counts(gpu: Gpu | None, layouts: tuple[Layout, ...], spare: int) -> dict[str, int]:
-    """GPUs and MIG slices of the flavor; any nodes may be the lost ones, so each layout loses the spare ones."""
-    if gpu is None:
-        return {}
+def _counts(counted: tuple[Device, ...], layouts: tuple[Layout, ...], spare: int) -> dict[str, int]:
+    """What there is of each device; any nodes may be the lost ones, so each layout loses the spare ones."""
+    gpus = [max(0, layout.gpus) * max(0, layout.nodes - spare) for layout in layouts]
     counts: dict[str, int] = {}
-    for layout in layouts:
-        devices = max(0, layout.gpus) * max(0, layout.nodes - spare)
-        if not layout.profiles:
-            counts[gpu.resource] = counts.get(gpu.resource, 0) + devices
-        for profile, per_gpu in layout.profiles.items():
-            if profile in gpu.profiles:
-                resource = gpu.profiles[profile].resource
-                counts[resource] = counts.get(resource, 0) + devices * max(0, per_gpu)
-    return dict(sorted(counts.items()))
+    for device in counted:
+        there = sum(gpus[index] * count for index, count in device.per_gpu.items())
+        counts[device.resource] = counts.get(device.resource, 0) + there
+    return counts
 
 
-def _names(gpu: Gpu | None, counts: Mapping[str, int]) -> dict[str, str]:
-    names = {CPU: CPU, MEMORY: MEMORY}
-    if gpu and gpu.resource in counts:
-        names[GPUS] = gpu.resource
-    if gpu:
-        names |= {name: profile.resource for name, profile in gpu.profiles.items() if profile.resource in counts}
-    return names
-
-
-def _follows(
-    flavor: Flavor, gpu: Gpu | None, node: Mapping[str, int], counts: Mapping[str, int]
-) -> dict[str, Mapping[str, int]]:
-    """cpu in whole milli-cpu and memory in whole MiB for one GPU; a slice gets its share of the memory."""
-    if gpu is None:
-        return {}
+def _follows(flavor: Flavor, node: Mapping[str, int], counted: tuple[Device, ...]) -> dict[str, Mapping[str, int]]:
+    """cpu in whole milli-cpu and memory in whole MiB for one device: its part of what follows a GPU."""
     gpus = max(1, node[GPUS])
     whole = {CPU: Fraction(node[CPU], gpus), MEMORY: Fraction(node[MEMORY], gpus)}
     for resource, written in ((CPU, flavor.per_gpu.cpu), (MEMORY, flavor.per_gpu.memory)):
         read = amount(written, resource) if written is not None else None
         whole[resource] = Fraction(read) if read is not None else whole[resource]
-    shares = {profile.resource: profile.memory_share for profile in gpu.profiles.values()}
     return {
-        main: {
-            CPU: int(whole[CPU] * shares.get(main, 1)),
-            MEMORY: int(whole[MEMORY] * shares.get(main, 1)) // _MEBIBYTE * _MEBIBYTE,
+        device.resource: {
+            CPU: int(whole[CPU] * device.part),
+            MEMORY: int(whole[MEMORY] * device.part) // _MEBIBYTE * _MEBIBYTE,
         }
-        for main in counts
+        for device in counted
     }
 
 

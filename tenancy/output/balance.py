@@ -135,11 +135,10 @@ def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware
 def _hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
     """What the quota is worth in hours of what has the price.
 
-    A GPU counts one and a MIG slice its share of the GPU's memory; of a CPU flavor it is nodes, by the scarcer of cpu
-    and memory.
+    A GPU counts one, a MIG slice or a share its part of the GPU's memory; of a CPU flavor it is nodes, by the scarcer
+    of cpu and memory.
     """
     if flavor.gpu is None:
         shares = [Fraction(quota.get(name, 0), flavor.node[name]) for name in flavor.mains if flavor.node.get(name)]
         return max(shares, default=Fraction(0))
-    worth = {profile.resource: profile.memory_share for profile in flavor.gpu.profiles.values()}
-    return sum((quota.get(name, 0) * Fraction(worth.get(name, 1)) for name in flavor.mains), Fraction(0))
+    return sum((quota.get(device.resource, 0) * device.part for device in flavor.devices), Fraction(0))

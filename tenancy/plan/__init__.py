@@ -7,10 +7,11 @@ from typing import Final
 
 from tenancy.model.document import Gang as GangDocument
 from tenancy.model.duration import parse_duration
-from tenancy.model.hardware import CPU, MEMORY, Hardware
+from tenancy.model.hardware import CPU, MEMORY, Hardware, packed
 from tenancy.model.organization import Org
 from tenancy.model.versions import kubernetes_minor, kueue_minor, volcano_minor
 from tenancy.plan.labels import organization_labels
+from tenancy.plan.nodes import flavor_nodes
 from tenancy.plan.queues import groups, queues
 from tenancy.plan.tenants import tenant_namespaces
 from tenancy.plan.values import ClusterPlan, Gang, NetworkFacts
@@ -35,8 +36,10 @@ def _cluster(org: Org, name: str) -> ClusterPlan:
         kubernetes=kubernetes_minor(cluster),
         kueue=kueue_minor(cluster.versions) if cluster.scheduler == "kueue" else "",
         volcano=volcano_minor(cluster.versions) if cluster.scheduler == "volcano" else "",
+        packed=packed(document, name),
         resources=_resources(flavors),
         flavors=flavors,
+        nodes=flavor_nodes(document, name, flavors),
         groups=tuple(groups(org, name, flavors)),
         queues=tuple(queues(org, name, flavors)),
         namespaces=tuple(tenant_namespaces(org, name, flavors)),

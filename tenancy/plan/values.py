@@ -13,6 +13,7 @@ from typing import TypeAlias
 from tenancy.model.document import ApiServer, Cluster, Dns, Service
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Quota, Rules
+from tenancy.plan.nodes import FlavorNodes
 
 Quotas: TypeAlias = Mapping[str, Mapping[str, Quota]]
 """From flavor to resource to the three promises."""
@@ -131,9 +132,13 @@ class ClusterPlan:
     """Minor version; empty where another scheduler runs."""
     volcano: str
     """Minor version; empty where another scheduler runs."""
+    packed: bool
+    """Whether jobs are packed onto nodes, and start only where these have room."""
     resources: tuple[str, ...]
     """Every resource that a flavor of the cluster has: cpu, memory, then the others by name."""
     flavors: Mapping[str, Hardware]
+    nodes: Mapping[str, FlavorNodes]
+    """By flavor: what its nodes carry."""
     groups: tuple[Group, ...]
     """Parents before children; the organization first."""
     queues: tuple[Queue, ...]

@@ -9,12 +9,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tenancy.resources import data_path
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
+
+NODE_TOOLS: Final = ("nfd/0.18", "karpenter/1.13")
+"""What makes nodes: a cluster says no version of it, and what is written is the same in all of them."""
 
 Checker: TypeAlias = Callable[[Mapping[str, Any]], list[str]]
 """From an object (plain dicts, lists and scalars) to its violations, `PATH: MESSAGE` each; empty when it conforms."""
@@ -60,7 +63,7 @@ def schema_folders(kubernetes: str, kueue: str, volcano: str) -> tuple[Path, ...
     """The folders of `schemas/` that hold for these versions; those of an unknown version do not exist."""
     root = data_path("schemas")
     schedulers = [root / name / minor for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
-    return (root / "kubernetes" / kubernetes, root / "kustomize", *schedulers)
+    return (root / "kubernetes" / kubernetes, root / "kustomize", *(root / tool for tool in NODE_TOOLS), *schedulers)
 
 
 def _schema_files(kubernetes: str, kueue: str, volcano: str) -> dict[str, Path]:

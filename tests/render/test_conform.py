@@ -31,7 +31,7 @@ def samples(name: str) -> dict[str, dict[str, Any]]:
     return {obj["kind"]: obj for obj in yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8"))}
 
 
-COMMON = samples("kubernetes.yaml")
+COMMON = samples("kubernetes.yaml") | samples("nodes.yaml")
 MUTATING = samples("kubernetes-1.36.yaml")
 BROUGHT = {"kueue": samples("kueue.yaml"), "volcano": samples("volcano.yaml")}
 """By the scheduler that brings the kinds."""

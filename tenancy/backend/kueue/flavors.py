@@ -17,7 +17,7 @@ def flavors(plan: ClusterPlan) -> Iterator[Object]:
 
     In one ClusterQueue all flavors have a topology or none: a mix leaves plain jobs pending (run on 0.17.0).
     """
-    packed = plan.cluster.placement == "packed"
+    packed = plan.packed
     for flavor in plan.flavors.values():
         if packed:
             levels = [{"nodeLabel": level} for level in flavor.levels]

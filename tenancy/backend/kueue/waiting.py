@@ -99,7 +99,7 @@ def _look(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Request
     fit = room(flavor, wanted)
     if fit >= request.pods:
         return _Look(name, promise(queue, name, total))
-    if cluster.cluster.placement != "packed":
+    if not cluster.packed:
         return _Look(name, "never", "nodes")
     return _Look(name, "never", "topology", _no_place(name, fit, request.pods))
 
@@ -141,7 +141,7 @@ def _no_place(topology: str, fit: int, pods: int) -> str:
 
 def _fragmented(cluster: ClusterPlan, flavor: Hardware, wanted: Mapping[str, int], pods: int) -> str:
     """What is said where no node has enough free GPUs for a pod; of several pods some may have found a node."""
-    if cluster.cluster.placement != "packed" or not scatters(flavor, wanted):
+    if not cluster.packed or not scatters(flavor, wanted):
         return ""
     return _no_place(flavor.name, 0, pods) if pods == 1 else f'topology "{flavor.name}" '
 

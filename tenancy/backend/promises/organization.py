@@ -29,7 +29,7 @@ def _priorities(seen: Look, root: Node) -> Iterator[Said]:
 
 
 def _placement(seen: Look, root: Node) -> Iterator[Said]:
-    if seen.plan.cluster.placement == "packed":
+    if seen.plan.packed:
         at = ("clusters", seen.plan.name, "placement")
         yield Said("placement", root, "jobs are packed onto nodes, and start only where these have room", at=at)
 

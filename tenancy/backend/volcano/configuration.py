@@ -40,7 +40,7 @@ def scheduler(plan: ClusterPlan) -> dict[str, Any]:
         {"name": "nodegroup", "enableHierarchy": True},
         {"name": "nodeorder"},
     ]
-    if plan.cluster.placement == "packed":
+    if plan.packed:
         second.append({"name": "binpack", "arguments": _packing(plan)})
     if highest(plan.flavors.values()):
         second.append({"name": "network-topology-aware"})

@@ -14,11 +14,10 @@ from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
 from tenancy.model.hardware import Hardware
 from tenancy.model.volcano import LONGEST_TOPOLOGY
+from tenancy.plan.nodes import NODE_GROUP
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "topology.volcano.sh/v1alpha1"
-NODE_GROUP: Final = "volcano.sh/nodegroup-name"
-"""The label of a node that the plugin nodegroup reads: the flavor."""
 
 
 def hyper_nodes(plan: ClusterPlan, flavor: Hardware) -> Iterator[Object]:

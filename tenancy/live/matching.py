@@ -1,0 +1,72 @@
+"""Which flavor each node belongs to. A node that two flavors claim belongs to neither: nothing is guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tenancy.live.nodes import LiveNode
+from tenancy.model.hardware import Hardware
+from tenancy.plan.nodes import FlavorNodes
+
+PRODUCT: Final = "nvidia.com/gpu.product"
+_SUFFIX: Final = re.compile(r"(-MIG-.*?)?(-SHARED)?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """The nodes of a cluster by flavor, each part sorted by name."""
+
+    flavors: Mapping[str, tuple[LiveNode, ...]]
+    """Every flavor of the plan, those without a node too."""
+    claimed: Mapping[str, tuple[str, ...]]
+    """Nodes that several flavors claim, with the flavors."""
+    strangers: tuple[LiveNode, ...]
+    """Nodes of no flavor."""
+
+
+def matched(flavors: Mapping[str, Hardware], wanted: Mapping[str, FlavorNodes], nodes: Iterable[LiveNode]) -> Matched:
+    """Match nodes with the flavors of one cluster.
+
+    A flavor claims the nodes that already carry its labels; those with one of its names; without names those with the
+    labels that the organization wrote; else, where one flavor has the board, those with its product.
+    """
+    found: dict[str, list[LiveNode]] = {name: [] for name in wanted}
+    claimed: dict[str, tuple[str, ...]] = {}
+    strangers = []
+    for node in sorted(nodes, key=lambda node: node.name):
+        owners = [name for name in wanted if _marked(flavors[name], node)]
+        owners = owners or [name for name, each in wanted.items() if _claims(each, node)]
+        if len(owners) == 1:
+            found[owners[0]].append(node)
+        elif owners:
+            claimed[node.name] = tuple(owners)
+        else:
+            strangers.append(node)
+    return Matched(
+        flavors={name: tuple(nodes) for name, nodes in found.items()}, claimed=claimed, strangers=tuple(strangers)
+    )
+
+
+def product(node: LiveNode) -> str:
+    """The board of a node as GPU feature discovery labels it, without what MIG and sharing append; else empty."""
+    return _SUFFIX.sub("", node.labels.get(PRODUCT, ""))
+
+
+def _marked(flavor: Hardware, node: LiveNode) -> bool:
+    return bool(flavor.labels) and flavor.labels.items() <= node.labels.items()
+
+
+def _claims(wanted: FlavorNodes, node: LiveNode) -> bool:
+    match = wanted.match
+    if match.names:
+        return any(_names(pattern, node.name) for pattern in match.names)
+    if match.labels:
+        return match.labels.items() <= node.labels.items()
+    return product(node) in match.products
+
+
+def _names(pattern: str, name: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
