@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from tenancy.backend import BACKENDS, nodes
+from tenancy import backend
 from tenancy.backend.shared.admission import MUTATING_SINCE
 from tenancy.backend.shared.metadata import SYNC_OPTIONS
 from tenancy.model.organization import Org
@@ -82,12 +82,7 @@ def compiled(
     )
     conforms = checker(kubernetes=chosen.kubernetes, kueue=chosen.kueue, volcano=chosen.volcano)
     scheduler = chosen.cluster.scheduler
-    files = render(
-        chosen.name,
-        [*BACKENDS[scheduler](chosen), *nodes.compile(chosen)],
-        conforms,
-        (custom or {}).get(chosen.name, ()),
-    )
+    files = render(chosen.name, backend.items(chosen), conforms, (custom or {}).get(chosen.name, ()))
     inside = {path.removeprefix(f"{chosen.name}/"): text for path, text in files.items()}
     return Compiled(chosen, org, tuple(objects(inside)), SCHEDULERS[scheduler].configuration(inside))
 
