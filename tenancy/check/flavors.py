@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Finding
+from tenancy.check.gpus import under_single
 from tenancy.check.wording import listed, under_kueue
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
@@ -197,7 +198,7 @@ def _label(org: Org, name: str, flavor: Flavor, key: str, value: str) -> Finding
         message = f"flavor `{name}`: only one of its {flavor.nodes} nodes has the host name `{value}`"
         return Finding(LABEL_NO_NODE, path, message, "select by a label that all nodes of the flavor have")
     if key == PRODUCT and not (org.left_out and org.hides((*path[:2], "gpu"))):
-        return _product(name, flavor, value, path)
+        return _product(org, name, flavor, value)
     if key == COUNT and flavor.mig is None and flavor.node.gpus and value != str(flavor.node.gpus):
         message = f"flavor `{name}`: its nodes have {flavor.node.gpus} GPUs, not `{value}`"
         related = (("GPUs of a node", (*path[:2], "node", "gpus")),)
@@ -205,21 +206,37 @@ def _label(org: Org, name: str, flavor: Flavor, key: str, value: str) -> Finding
     return None
 
 
-def _product(name: str, flavor: Flavor, value: str, path: KeyPath) -> Finding | None:
-    """The product label keeps its plain value with MIG (strategy `mixed`) and with renamed shared resources."""
+def _product(org: Org, name: str, flavor: Flavor, value: str) -> Finding | None:
+    """The product label has the value that GPU feature discovery gives it on these nodes.
+
+    That is the plain one with MIG under the strategy `mixed` and with renamed shared resources; `single` appends the
+    profile.
+    """
+    path: KeyPath = ("flavors", name, "labels", PRODUCT)
     if flavor.gpu is None:
         message = f"flavor `{name}` is a CPU flavor, whose nodes have no `{PRODUCT}`"
         return Finding(LABEL_NO_NODE, path, message, "name the board under `gpu`, or remove the label")
     gpu = CATALOGUE.get(flavor.gpu) if isinstance(flavor.gpu, str) else None
-    if gpu is None or not gpu.products or value in gpu.products:
+    single = under_single(org, org.flavors[name])
+    if gpu is None or not gpu.products or len(single) > 1:
+        return None
+    suffix = "".join(f"-MIG-{profile.replace('+', '.')}" for profile in single)
+    right = [product + suffix for product in gpu.products if is_label_value(product + suffix)]
+    if value in right:
         return None
     message = f"flavor `{name}`: nodes with `{gpu.name}` are not labelled `{PRODUCT}: {value}`"
-    owner = next((other.name for other in CATALOGUE.values() if value in other.products), None)
-    help_ = f"write {listed(gpu.products, 'or')}"
-    if owner:
+    plain, _, rest = value.partition("-MIG-")
+    plain, shared = plain.removesuffix("-SHARED"), value.endswith("-SHARED")
+    owner = next((other.name for other in CATALOGUE.values() if plain in other.products), None)
+    help_ = f"write {listed(right, 'or')}"
+    if owner and owner != gpu.name:
         help_ += f", or `gpu: {owner}`"
-    elif "-MIG-" in value or value.endswith("-SHARED"):
-        help_ += "; the suffix belongs to other ways of sharing than the ones that are set up here"
+    elif shared:
+        help_ += "; `-SHARED` is for shares under the name of whole GPUs, and here they have a name of their own"
+    elif rest and not suffix:
+        help_ += "; `-MIG-` is for MIG under the strategy `single`"
+    elif suffix:
+        help_ += ": under the strategy `single` the label names the profile"
     return Finding(LABEL_NO_NODE, path, message, help_, (("the board", (*path[:2], "gpu")),))
 
 
@@ -239,8 +256,8 @@ def _size(org: Org, name: str, flavor: Flavor, resource: str) -> Iterator[Findin
     per_gpu = getattr(flavor.per_gpu, resource)
     each = amount(per_gpu, resource) if per_gpu is not None else None
     gpus, left = flavor.node.gpus or 0, org.flavors[name].node[resource]
-    if not all(follows[resource] for follows in org.flavors[name].follows.values()):
-        yield _nothing_per_gpu(name, resource, written=each is not None)
+    if _lacks(org.flavors[name], resource):
+        yield _nothing_per_gpu(org.flavors[name], resource, written=each is not None)
     if each is not None and gpus and each * gpus > left:
         message = (
             f"flavor `{name}`: {human(each, resource)} for each of {gpus} GPUs come to {human(each * gpus, resource)}, "
@@ -251,9 +268,18 @@ def _size(org: Org, name: str, flavor: Flavor, resource: str) -> Iterator[Findin
         yield Finding(PER_GPU_ABOVE_NODE, ("flavors", name, "perGpu", resource), message, help_)
 
 
-def _nothing_per_gpu(name: str, resource: str, *, written: bool) -> Finding:
-    path: KeyPath = ("flavors", name, "perGpu" if written else "node", resource)
-    message = f"flavor `{name}`: no {resource} follows each of its GPUs or slices"
+def _lacks(flavor: Hardware, resource: str) -> bool:
+    """Whether nothing of it follows a GPU. Shares that are too many for both are told so once."""
+    lacking = [each for each in (CPU, MEMORY) if not all(follows[each] for follows in flavor.follows.values())]
+    return resource in (lacking[:1] if flavor.shares > 1 else lacking)
+
+
+def _nothing_per_gpu(flavor: Hardware, resource: str, *, written: bool) -> Finding:
+    if flavor.shares > 1:
+        message = f"flavor `{flavor.name}`: no {resource} is left for each of {flavor.shares} shares of a GPU"
+        return Finding(NOTHING_PER_GPU, (*flavor.path, "sharing"), message, "write fewer shares", at_key=True)
+    path: KeyPath = (*flavor.path, "perGpu" if written else "node", resource)
+    message = f"flavor `{flavor.name}`: no {resource} follows each of its GPUs or slices"
     least = "1m" if resource == CPU else "1Mi"
     help_ = f"write {least} or more for each, or remove it" if written else f"write the {resource} of one node"
     return Finding(NOTHING_PER_GPU, path, message, help_)

@@ -1,4 +1,4 @@
-"""GPUs of flavors: boards that exist, and MIG layouts that fit on them."""
+"""GPUs of flavors: boards that exist, MIG layouts that fit on them, and the names of slices."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from typing import Final
 
 from tenancy.check.finding import Finding
-from tenancy.check.wording import listed
+from tenancy.check.wording import comparable, listed, off_text, runs_jobs, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import CustomGpu, Flavor
 from tenancy.model.gpus import CATALOGUE, Gpu
-from tenancy.model.hardware import Layout
+from tenancy.model.hardware import GPUS, Hardware, Layout
 from tenancy.model.mig import Placement, Refusal, RefusalKind, additions, pack
-from tenancy.model.organization import Org
+from tenancy.model.organization import Node, Org
 from tenancy.model.syntax import is_dns_subdomain, is_label_key
 
 UNKNOWN_GPU: Final = Rule(
@@ -82,6 +82,28 @@ MIG_ROOM_LEFT: Final = Rule(
     "A MIG layout that leaves room for another instance",
     "What no instance owns cannot be used by any job: memory and compute of the GPU stay idle.",
 )
+MIG_SINGLE_STRATEGY: Final = Rule(
+    "mig-single-strategy",
+    Severity.ERROR,
+    "A MIG layout that the strategy `single` cannot offer",
+    "Under `single` every slice is called `nvidia.com/gpu`, so all GPUs of a node must be divided into one profile: on "
+    "any other node the device plugin stops, and no GPU is offered. Where nodes of one flavor differ, the same quota "
+    "would buy slices of either size.",
+)
+MIG_SINGLE_MIXED: Final = Rule(
+    "mig-single-mixed",
+    Severity.WARNING,
+    "Units that reach slices and other GPUs under one name",
+    "Under the strategy `single` a slice is called `nvidia.com/gpu`, as a whole GPU is. A job cannot say which it "
+    "means: one that needs a GPU may be given a slice of it, and a small one a whole GPU.",
+)
+MIG_COHERENT_MEMORY: Final = Rule(
+    "mig-coherent-memory",
+    Severity.NOTE,
+    "A MIG layout on a GPU that shares its memory with the CPU",
+    "The driver has a memory mode for such boards (CDMM, since 580.65.06) that is known to conflict with MIG: in that "
+    "mode the MIG manager fails, and the nodes offer no slice.",
+)
 
 CUSTOM: Final = "gpu: {name: MI300X, memory: 192Gi, resource: amd.com/gpu}"
 _SHARES = ("gpus", "nodes")
@@ -119,6 +141,78 @@ def layouts(org: Org) -> Iterator[Finding]:
         for layout in org.flavors[name].layouts:
             if layout.profiles or not isinstance(flavor.mig, list):
                 yield from _layout(name, gpu, layout)
+
+
+def single_strategy(org: Org) -> Iterator[Finding]:
+    """Where every slice is called `nvidia.com/gpu`, a MIG flavor has slices of one profile and nothing else.
+
+    The device plugin demands it of a node (reference of strategies, k8s-device-plugin 0.20); quotas demand it of the
+    flavor, because they count one resource.
+    """
+    for flavor in org.flavors.values():
+        keys, path = under_single(org, flavor), (*flavor.path, "mig")
+        if len(keys) < 2 or org.hides(path):
+            continue
+        profiles = listed([key for key in keys if key != GPUS])
+        whole = "whole GPUs and " if GPUS in keys else ""
+        message = (
+            f"flavor `{flavor.name}` offers {whole}{profiles}, but cluster `{flavor.cluster}` has the strategy `single`"
+        )
+        help_ = "write `migStrategy: mixed`, which names each profile, or give every GPU of the flavor one profile"
+        where = ("clusters", flavor.cluster, "gpuOperator", "migStrategy")
+        yield Finding(MIG_SINGLE_STRATEGY, path, message, help_, (("the strategy", where),), at_key=True)
+
+
+def single_mixed(org: Org) -> Iterator[Finding]:
+    """Under the strategy `single` no unit reaches slices beside anything else of the same name."""
+    flavors = [flavor for flavor in comparable(org).values() if flavor.gpu is not None]
+    sliced = {flavor.name: keys for flavor in flavors if len(keys := under_single(org, flavor)) == 1}
+    clear = [flavor for flavor in flavors if len(under_single(org, flavor)) < 2]
+    for flavor in (flavor for flavor in clear if flavor.name in sliced):
+        for other in clear:
+            same = other.cluster != flavor.cluster or sliced.get(other.name) == sliced[flavor.name]
+            seen = other.name in sliced and other.name <= flavor.name
+            if same or seen or not set(other.mains) & set(flavor.mains):
+                continue
+            reaching = [unit for unit in org.units if runs_jobs(unit) and unit.reaches(flavor) and unit.reaches(other)]
+            if reaching:
+                yield _side_by_side(flavor, sliced[flavor.name][0], other, reaching)
+
+
+def coherent_memory(org: Org) -> Iterator[Finding]:
+    """A layout on a board with coherent memory depends on how the driver is set."""
+    for flavor in org.flavors.values():
+        path: KeyPath = (*flavor.path, "mig")
+        if flavor.gpu is None or not flavor.gpu.coherent or not _divided(flavor) or org.hides(path):
+            continue
+        message = f"flavor `{flavor.name}`: MIG on `{flavor.gpu.name}` depends on the memory mode of the driver"
+        help_ = "see that its nodes do not run with `NVreg_CoherentGPUMemoryMode=driver`"
+        yield Finding(MIG_COHERENT_MEMORY, path, message, help_, at_key=True)
+
+
+def under_single(org: Org, flavor: Hardware) -> tuple[str, ...]:
+    """What a flavor with divided GPUs offers in a cluster with the strategy `single`; nothing elsewhere."""
+    cluster = org.document.clusters.get(flavor.cluster)
+    if cluster is None or cluster.gpu_operator.mig_strategy != "single" or not _divided(flavor):
+        return ()
+    return tuple(device.key for device in flavor.devices if not device.device_class)
+
+
+def _side_by_side(flavor: Hardware, profile: str, other: Hardware, units: list[Node]) -> Finding:
+    return Finding(
+        MIG_SINGLE_MIXED,
+        (*flavor.path, "mig"),
+        f"{units_in_words(units)} may use `{flavor.name}`, in slices of `{profile}`, and `{other.name}`, both as "
+        f"`{flavor.mains[0]}`",
+        f"write `migStrategy: mixed` in cluster `{flavor.cluster}`, or {off_text(flavor)} in the budget of units (or "
+        f"departments) that need whole GPUs, and {off_text(other)} in that of the others",
+        (("the other flavor", other.path),),
+        at_key=True,
+    )
+
+
+def _divided(flavor: Hardware) -> bool:
+    return any(layout.profiles for layout in flavor.layouts)
 
 
 def _gpus_per_node(org: Org, name: str, flavor: Flavor, path: KeyPath) -> Iterator[Finding]:
@@ -214,7 +308,7 @@ def _shares(org: Org, name: str, flavor: Flavor, parts: list[dict[str, int]], pa
         yield Finding(MIG_SHARES, path, message, help_, at_key=True)
 
 
-CHECKS: Final = (boards, layouts)
+CHECKS: Final = (boards, layouts, single_strategy, single_mixed, coherent_memory)
 RULES: Final = (
     UNKNOWN_GPU,
     GPUS_PER_NODE_MISSING,
@@ -226,4 +320,7 @@ RULES: Final = (
     MIG_DOES_NOT_FIT,
     MIG_SHARES,
     MIG_ROOM_LEFT,
+    MIG_SINGLE_STRATEGY,
+    MIG_SINGLE_MIXED,
+    MIG_COHERENT_MEMORY,
 )

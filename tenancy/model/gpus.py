@@ -79,12 +79,17 @@ def _no_profiles() -> Mapping[str, Profile]:
     return MappingProxyType({})
 
 
+def _no_names() -> Mapping[str, str]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Gpu:
     """One board. `memory_gib` is nominal, as in the name: an instance sees a few percent less.
 
     `products` are its values of the node label `nvidia.com/gpu.product` without MIG or sharing, `pci_ids` the device
-    ids of PCI vendor 10DE; either may be empty. `grid` is None and `profiles` empty where there is no MIG.
+    ids of PCI vendor 10DE that no other board has; either may be empty. `grid` is None and `profiles` empty where there
+    is no MIG.
     """
 
     name: str
@@ -97,6 +102,10 @@ class Gpu:
     family: str = ""
     certainty: Certainty = Certainty.DOCUMENTED
     source: str = ""
+    old_names: Mapping[str, str] = field(default_factory=_no_names, hash=False)
+    """What early drivers called its profiles, to their names since."""
+    coherent: bool = False
+    """Whether the CPU shares its memory, as on Grace: the driver has a mode for it that rules out MIG."""
 
 
 def custom_gpu(name: str, memory_bytes: int, resource: str) -> Gpu:
@@ -141,6 +150,8 @@ def _gpu(row: BoardRow) -> Gpu:
         family=row.family,
         certainty=Certainty(row.certainty),
         source=row.source,
+        old_names=MappingProxyType(row.old_names),
+        coherent=row.coherent,
     )
 
 

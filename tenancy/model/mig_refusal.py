@@ -16,6 +16,7 @@ Request: TypeAlias = tuple[tuple[Profile, int], ...]
 
 _COMPUTE_INSTANCE: Final = re.compile(r"\d+c\.(?P<instance>\d+g\..+)")
 _NEAREST_SHOWN: Final = 3
+_BOARDS_SHOWN: Final = 4
 
 
 class RefusalKind(StrEnum):
@@ -123,9 +124,15 @@ def _unknown(gpu: Gpu, name: str) -> Refusal:
         reason = f"`{name}` names a compute instance, which the device plugin never offers as a resource"
         help_ = f"write the GPU instance `{found['instance']}`"
         return Refusal(RefusalKind.COMPUTE_INSTANCE, reason, name, help_)
+    if now := gpu.old_names.get(name):
+        reason = f"`{name}` is what early drivers called the profile `{now}` of `{gpu.name}`"
+        help_ = f"write `{now}`, its name since; a node whose driver still says `{name}` needs a newer driver first"
+        return Refusal(RefusalKind.UNKNOWN_PROFILE, reason, name, help_)
     reason = f"`{name}` is not a MIG profile of `{gpu.name}`"
     if others := models_with(name):
-        reason += f", but of {_listed(others)}"
+        more = f" and {len(others) - _BOARDS_SHOWN} more" if len(others) > _BOARDS_SHOWN else ""
+        shown = ", ".join(f"`{other}`" for other in others[:_BOARDS_SHOWN]) if more else _listed(others)
+        reason += f", but of {shown}{more}"
     return Refusal(RefusalKind.UNKNOWN_PROFILE, reason, name, _spelling_help(gpu, name))
 
 

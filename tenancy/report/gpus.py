@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from json import dumps
+from typing import Any, Final
 
-from tenancy.model.gpus import Gpu, Profile
+from tenancy.model.gpus import Certainty, Gpu, Profile
 from tenancy.model.mig import Placement, Refusal, additions, pack
+
+VERSION: Final = 1
+"""The version of the JSON: a new key keeps it, a key that goes or changes its meaning raises it."""
 
 _GAP: Final = "  "
 _IDLE: Final = "."
+_MEANING: Final = {
+    Certainty.LISTED: "start positions seen in an nvidia-smi listing of the board",
+    Certainty.DOCUMENTED: "from NVIDIA's documents",
+    Certainty.INFERRED: "names or counts documented, start positions carried over from a like board",
+}
 
 
 def catalogue_text(gpus: Iterable[Gpu]) -> str:
-    """A line per board, in the order given: key, memory, plain MIG profiles with the most that fit, product labels."""
-    header = ("GPU", "MEMORY", "MIG PROFILES (MOST PER GPU)", "NVIDIA.COM/GPU.PRODUCT")
-    return _table([header, *(_catalogue_row(gpu) for gpu in gpus)])
+    """A line per board, in the order given: key, family, memory, plain MIG profiles with the most that fit, how sure
+    they are, product labels. What the certainties mean follows.
+    """
+    shown = list(gpus)
+    header = ("GPU", "FAMILY", "MEMORY", "MIG PROFILES (MOST PER GPU)", "CERTAINTY", "NVIDIA.COM/GPU.PRODUCT")
+    table = _table([header, *(_catalogue_row(gpu) for gpu in shown)])
+    used = {gpu.certainty for gpu in shown if gpu.profiles}
+    meanings = [f"{certainty}: {meaning}" for certainty, meaning in _MEANING.items() if certainty in used]
+    return f"{table}\n{_joined(meanings)}" if meanings else table
 
 
 def gpu_text(gpu: Gpu) -> str:
@@ -27,11 +42,34 @@ def gpu_text(gpu: Gpu) -> str:
         ("product", ", ".join(gpu.products)),
         ("PCI ids", ", ".join(gpu.pci_ids)),
         ("MIG", _mig_fact(gpu)),
-        ("source", f"{gpu.source} ({gpu.certainty})" if gpu.source else ""),
+        ("certainty", gpu.certainty.value),
+        ("source", gpu.source),
+        ("old names", ", ".join(f"{old} (now {now})" for old, now in gpu.old_names.items())),
     ]
     known = [(f"  {label}", value) for label, value in facts if value]
     text = f"{gpu.name}\n{_table(known)}"
     return f"{text}\n{_profile_table(gpu)}" if gpu.profiles else text
+
+
+def catalogue_json(gpus: Iterable[Gpu]) -> str:
+    """The boards in the order given, for scripts."""
+    return _json({"gpus": [_gpu(gpu) for gpu in gpus]})
+
+
+def gpu_json(gpu: Gpu) -> str:
+    """One board, for scripts."""
+    return _json({"gpu": _gpu(gpu)})
+
+
+def fit_json(gpu: Gpu, layout: Mapping[str, int]) -> tuple[str, bool]:
+    """What `fit_text` says, for scripts; whether the layout fits."""
+    asked = {"gpu": gpu.name, "layout": dict(layout)}
+    match pack(gpu, layout):
+        case Refusal() as refusal:
+            why = {"kind": refusal.kind.value, "profile": refusal.profile, "reason": refusal.reason}
+            return _json({**asked, "fits": False, "refusal": {**why, "help": refusal.help}}), False
+        case Placement() as placement:
+            return _json({**asked, "fits": True, **_placement(gpu, layout, placement)}), True
 
 
 def fit_text(gpu: Gpu, layout: Mapping[str, int]) -> tuple[str, bool]:
@@ -46,10 +84,12 @@ def fit_text(gpu: Gpu, layout: Mapping[str, int]) -> tuple[str, bool]:
             return _joined(lines), True
 
 
-def _catalogue_row(gpu: Gpu) -> tuple[str, str, str, str]:
+def _catalogue_row(gpu: Gpu) -> tuple[str, ...]:
     plain = [profile for profile in gpu.profiles.values() if profile.plain]
     maxima = ", ".join(f"{profile.maximum} x {profile.name}" for profile in plain)
-    return (gpu.name, f"{gpu.memory_gib} GiB", maxima or "-", ", ".join(gpu.products) or "-")
+    certainty = gpu.certainty.value if gpu.profiles else "-"
+    products = ", ".join(gpu.products) or "-"
+    return (gpu.name, gpu.family or "-", f"{gpu.memory_gib} GiB", maxima or "-", certainty, products)
 
 
 def _mig_fact(gpu: Gpu) -> str:
@@ -102,12 +142,76 @@ def _idle_lines(gpu: Gpu, layout: Mapping[str, int], placement: Placement) -> li
     grid = placement.grid
     memory = f"{placement.idle_memory} of {grid.units} memory units"
     compute = f"{placement.idle_compute} of {grid.compute} compute slices"
-    more = [name for name in additions(gpu, layout) if gpu.profiles[name].plain]
+    room = additions(gpu, layout)
+    more = [name for name in room if gpu.profiles[name].plain]
     return [
         f"  idle: {memory}, {compute}",
         f"  room for one more: {', '.join(more) or 'nothing'}",
+        *(f"  {line}" for line in (() if room else _lost(placement))),
         f"  geometry: {gpu.source} ({gpu.certainty})",
     ]
+
+
+def _lost(placement: Placement) -> Iterator[str]:
+    """What of a full GPU no job can use."""
+    grid, compute = placement.grid, placement.idle_compute
+    if compute:
+        slices = "1 compute slice stays" if compute == 1 else f"{compute} compute slices stay"
+        yield f"warning: {slices} idle, because no profile can start in the memory that is left"
+    owned = {unit for slot in placement.slots for unit in range(slot.start, slot.end)}
+    units = [str(unit) for unit in range(grid.units) if unit not in owned]
+    if units and not compute:
+        stays = "unit {} stays" if len(units) == 1 else "units {} stay"
+        yield f"note: memory {stays.format(', '.join(units))} idle: all compute is taken"
+
+
+def _gpu(gpu: Gpu) -> dict[str, Any]:
+    mig = None
+    if gpu.grid is not None:
+        mig = {
+            "memoryUnits": gpu.grid.units,
+            "computeSlices": gpu.grid.compute,
+            "profiles": [_profile(profile) for profile in gpu.profiles.values()],
+            "oldNames": dict(gpu.old_names),
+        }
+    return {
+        "name": gpu.name,
+        "family": gpu.family,
+        "memoryGiB": gpu.memory_gib,
+        "resource": gpu.resource,
+        "products": list(gpu.products),
+        "pciIds": list(gpu.pci_ids),
+        "certainty": gpu.certainty.value,
+        "source": gpu.source,
+        "mig": mig,
+    }
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "resource": profile.resource,
+        "memoryUnits": profile.size,
+        "computeSlices": profile.compute,
+        "maximum": profile.maximum,
+        "starts": list(profile.starts),
+    }
+
+
+def _placement(gpu: Gpu, layout: Mapping[str, int], placement: Placement) -> dict[str, Any]:
+    return {
+        "instances": [
+            {"profile": slot.profile.name, "start": slot.start, "memoryUnits": slot.size} for slot in placement.slots
+        ],
+        "idleMemoryUnits": placement.idle_memory,
+        "idleComputeSlices": placement.idle_compute,
+        "roomForOneMore": list(additions(gpu, layout)),
+        "certainty": gpu.certainty.value,
+    }
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return dumps({"version": VERSION, **content}, indent=2) + "\n"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

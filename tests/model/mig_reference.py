@@ -44,6 +44,7 @@ BOARDS: dict[str, Board] = {
     "A100-SXM4-40GB": eighths("1g.5gb 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb"),
     "A100-SXM4-80GB": eighths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
     "H100-SXM-80GB": eighths("1g.10gb 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"),
+    "H100-SXM-64GB": eighths("1g.8gb 1g.16gb 2g.16gb 3g.32gb 4g.32gb 7g.64gb"),
     "H100-NVL-94GB": eighths("1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb"),
     "H20-96GB": eighths("1g.12gb 1g.24gb 2g.24gb 3g.48gb 4g.48gb 7g.96gb"),
     "GH200-144GB": eighths("1g.18gb 1g.36gb 2g.36gb 3g.72gb 4g.72gb 7g.144gb"),
@@ -80,7 +81,55 @@ BOARDS: dict[str, Board] = {
             "4g.96gb+gfx": Rule(12, (0,), 1, 4),
         },
     ),
+    "RTX-PRO-5000": Board(
+        2,
+        3,
+        {
+            "1g.24gb": Rule(1, (0, 1), 2, 1),
+            "1g.24gb+gfx": Rule(1, (0, 1), 2, 1),
+            "1g.24gb+me": Rule(1, (0, 1), 1, 1, 1),
+            "1g.24gb+me.all": Rule(1, (0, 1), 1, 3, 1),
+            "1g.24gb-me": Rule(1, (0, 1), 2),
+            "2g.48gb": Rule(2, (0,), 1, 3, 1),
+            "2g.48gb+gfx": Rule(2, (0,), 1, 3, 1),
+        },
+    ),
+    "RTX-PRO-4500": Board(
+        2,
+        3,
+        {
+            "1g.16gb": Rule(1, (0, 1), 2, 1),
+            "1g.16gb+gfx": Rule(1, (0, 1), 2, 1),
+            "1g.16gb+me.all": Rule(1, (0, 1), 1, 3, 1),
+            "1g.16gb-me": Rule(1, (0, 1), 2),
+            "2g.32gb": Rule(2, (0,), 1, 3, 1),
+            "2g.32gb+gfx": Rule(2, (0,), 1, 3, 1),
+        },
+    ),
 }
+
+LIKE = {
+    "A100-PCIE-40GB": "A100-SXM4-40GB",
+    "A800-SXM4-40GB": "A100-SXM4-40GB",
+    "A800-PCIE-40GB": "A100-SXM4-40GB",
+    "A100-SXM-64GB": "H100-SXM-64GB",
+    "A100-PCIE-80GB": "A100-SXM4-80GB",
+    "A100X": "A100-SXM4-80GB",
+    "A800-SXM4-80GB": "A100-SXM4-80GB",
+    "A800-PCIE-80GB": "A100-SXM4-80GB",
+    "H100-PCIE-80GB": "H100-SXM-80GB",
+    "H800-SXM-80GB": "H100-SXM-80GB",
+    "H800-PCIE-80GB": "H100-SXM-80GB",
+    "H100-SXM-94GB": "H100-NVL-94GB",
+    "H800-NVL-94GB": "H100-NVL-94GB",
+    "H100-96GB": "H20-96GB",
+    "GH200-96GB": "H20-96GB",
+    "PG506-96GB": "H20-96GB",
+    "H200-NVL-141GB": "H200-SXM-141GB",
+    "H20-141GB": "H200-SXM-141GB",
+    "A30X": "A30",
+}
+"""Boards with the profiles of another."""
 
 
 def mix(text: str) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -9,8 +10,9 @@ from itertools import pairwise
 import pytest
 
 from tenancy.model.gpus import CATALOGUE, Certainty, Gpu, custom_gpu, models_with
+from tenancy.model.syntax import is_label_value
 
-from .mig_reference import BOARDS
+from .mig_reference import BOARDS, LIKE
 
 DESIGN_KEYS = (
     *("A100-SXM4-40GB", "A100-SXM4-80GB", "A100-PCIE-40GB", "A100-PCIE-80GB"),
@@ -32,11 +34,12 @@ def test_every_key_of_the_language_is_in_the_catalogue(key: str) -> None:
     assert CATALOGUE[key].name == key
 
 
-@pytest.mark.parametrize("name", sorted(BOARDS))
-def test_a_board_has_the_profiles_of_the_fact_sheet(name: str) -> None:
-    """Names, sizes, starts and maxima agree with the reference, which was written out separately."""
-    known = {p.name: (p.size, p.starts, p.maximum) for p in CATALOGUE[name].profiles.values()}
-    assert known == {rule: (at.size, at.starts, at.most) for rule, at in BOARDS[name].rules.items()}
+@pytest.mark.parametrize("gpu", MIG_GPUS, ids=lambda gpu: gpu.name)
+def test_a_board_has_the_profiles_of_the_fact_sheet(gpu: Gpu) -> None:
+    """Names, sizes, starts and maxima of every board agree with the reference, which was written out separately."""
+    known = {p.name: (p.size, p.starts, p.maximum) for p in gpu.profiles.values()}
+    reference = BOARDS[LIKE.get(gpu.name, gpu.name)]
+    assert known == {rule: (at.size, at.starts, at.most) for rule, at in reference.rules.items()}
 
 
 @pytest.mark.parametrize("gpu", MIG_GPUS, ids=lambda gpu: gpu.name)
@@ -124,11 +127,85 @@ def test_product_labels_and_pci_ids_name_one_board() -> None:
     assert not repeated([pci_id for gpu in CATALOGUE.values() for pci_id in gpu.pci_ids])
 
 
+PCI_IDS = {
+    "20B0": "A100-SXM4-40GB",
+    "20B1": "A100-PCIE-40GB",
+    "20F1": "A100-PCIE-40GB",
+    "20BD": "A800-SXM4-40GB",
+    "20F6": "A800-PCIE-40GB",
+    "20B2": "A100-SXM4-80GB",
+    "20B5": "A100-PCIE-80GB",
+    "20F3": "A800-SXM4-80GB",
+    "20F5": "A800-PCIE-80GB",
+    "20B8": "A100X",
+    "20B3": "A100-SXM-64GB",
+    "20B6": "PG506-96GB",
+    "20B7": "A30",
+    "20B9": "A30X",
+    "2330": "H100-SXM-80GB",
+    "2331": "H100-PCIE-80GB",
+    "2322": "H800-PCIE-80GB",
+    "2324": "H800-SXM-80GB",
+    "2337": "H100-SXM-64GB",
+    "2321": "H100-NVL-94GB",
+    "2339": "H100-SXM-94GB",
+    "233A": "H800-NVL-94GB",
+    "2338": "H100-96GB",
+    "233D": "H100-96GB",
+    "2342": "GH200-96GB",
+    "2348": "GH200-144GB",
+    "2329": "H20-96GB",
+    "232C": "H20-141GB",
+    "2335": "H200-SXM-141GB",
+    "233B": "H200-NVL-141GB",
+    "2901": "B200",
+    "2941": "GB200",
+    "3182": "B300",
+    "31C2": "GB300",
+    "2BB5": "RTX-PRO-6000",
+    "2BB1": "RTX-PRO-6000",
+    "2BB4": "RTX-PRO-6000",
+    "2C31": "RTX-PRO-4500",
+}
+"""Of the fact sheet, with the products that NVIDIA's driver 595 and the PCI ID database name for them."""
+
+
+@pytest.mark.parametrize(("pci_id", "name"), PCI_IDS.items())
+def test_every_pci_id_of_a_mig_board_leads_to_it(pci_id: str, name: str) -> None:
+    """A rule that labels nodes by PCI device id finds every variant of a board."""
+    assert [gpu.name for gpu in CATALOGUE.values() if pci_id in gpu.pci_ids] == [name]
+
+
+@pytest.mark.parametrize("gpu", CATALOGUE.values(), ids=lambda gpu: gpu.name)
+def test_names_of_a_board_can_be_values_in_a_cluster(gpu: Gpu) -> None:
+    """Product labels are values of labels, and PCI ids are four digits in upper case."""
+    assert all(map(is_label_value, gpu.products))
+    assert all(re.fullmatch("[0-9A-F]{4}", pci_id) for pci_id in gpu.pci_ids)
+
+
+def test_pci_ids_that_two_products_share_tell_neither() -> None:
+    """The A2 has the id of the A16, the RTX PRO 5000 that of the board with 72 GB: no rule may go by them."""
+    assert [CATALOGUE[name].pci_ids for name in ("A2", "A16", "RTX-PRO-5000")] == [(), (), ()]
+
+
+@pytest.mark.parametrize("gpu", MIG_GPUS, ids=lambda gpu: gpu.name)
+def test_old_names_lead_to_profiles_of_the_board(gpu: Gpu) -> None:
+    """What early drivers called a profile is no name of the board today, and its new name is one."""
+    assert not gpu.old_names.keys() & gpu.profiles.keys()
+    assert set(gpu.old_names.values()) <= gpu.profiles.keys()
+
+
+def test_boards_that_share_memory_with_the_cpu_are_marked() -> None:
+    """Those for which NVIDIA names its coherent memory mode as a conflict with MIG."""
+    assert [gpu.name for gpu in CATALOGUE.values() if gpu.coherent] == ["GH200-96GB", "GH200-144GB", "GB200"]
+
+
 def test_inferred_start_positions_are_marked() -> None:
     """Boards whose starts nobody has listed say so, and those that were listed say that."""
     assert CATALOGUE["H100-SXM-80GB"].certainty is Certainty.LISTED
     assert CATALOGUE["A30"].certainty is Certainty.DOCUMENTED
     assert CATALOGUE["B200"].certainty is Certainty.INFERRED
+    assert all(gpu.source for gpu in CATALOGUE.values())
 
 
 def test_a_custom_gpu_has_its_own_resource_and_no_mig() -> None:
