@@ -16,6 +16,13 @@ Object: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """A value in the data of a ConfigMap, which holds only text: this document as YAML."""
+
+    document: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """Objects that go to one file of out/."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from tenancy.model.devices import SHARED
 from tenancy.model.hardware import CPU
 from tenancy.model.quantity import human
 
 
 def measure(resource: str) -> str:
-    """What amounts of the resource count: `GPUs`, a MIG profile, `cores`, `memory`."""
+    """What amounts of the resource count: `GPUs`, a MIG profile, `GPU shares`, `1g.10gb shares`, `cores`, `memory`."""
     name = resource.rpartition("/")[2]
+    whole = name.removesuffix(SHARED)
+    if whole != name:
+        return f"{whole.upper() if whole == 'gpu' else whole.removeprefix('mig-')} shares"
     return {"gpu": "GPUs", CPU: "cores"}.get(name, name.removeprefix("mig-"))
 
 

@@ -10,6 +10,7 @@ from tenancy.model.hardware import Hardware
 from tenancy.output.balance import Balance, Cost, balances, costs
 from tenancy.output.diff import Change, diff
 from tenancy.output.effects import Effects, effects, sides
+from tenancy.output.node_changes import Sides, node_changes
 from tenancy.output.procedures import Procedure, gravest_first, procedures
 from tenancy.output.queue_changes import queue_changes
 from tenancy.output.snapshot import Identity, snapshots
@@ -43,7 +44,12 @@ def compare(old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str
     def place(identity: Identity) -> str:
         return named(identity, clusters)
 
-    needed = [*procedures(changes, meaning, place), *queue_changes(was, now, meaning, place)]
+    both = Sides(old=was, new=now, before=before, after=after, schedulers=meaning.schedulers, flavors=flavors)
+    needed = [
+        *procedures(changes, meaning, place),
+        *queue_changes(was, now, meaning, place),
+        *node_changes(changes, both, place),
+    ]
     return Comparison(
         changes=changes,
         effects=meaning,

@@ -59,7 +59,7 @@ class UnitChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingChange:
-    """A setting of units that stay: `state`, `weight`, a key of the policy, or the value of a priority."""
+    """A setting of units that stay: `state`, `weight`, `topology`, a key of the policy, or the value of a priority."""
 
     cluster: str
     key: str
@@ -245,6 +245,8 @@ def _settings(pairs: list[tuple[str, Side, Side]], old: Snapshot, new: Snapshot)
         for name in one.units.keys() & other.units.keys():
             for key, before, after in _differing(one.units[name], other.units[name]):
                 found.setdefault((cluster, key, before, after), []).append(name)
+        for name, before, after in _topologies(old, new, cluster):
+            found.setdefault((cluster, "topology", before, after), []).append(name)
         was, now = (_priorities(side, cluster) for side in (old, new))
         for name in was.keys() & now.keys():
             if was[name] != now[name]:
@@ -261,6 +263,15 @@ def _differing(old: UnitReading, new: UnitReading) -> Iterator[tuple[str, str, s
     for key, word in new.rules.items():
         if old.rules.get(key, word) != word:
             yield key, old.rules[key], word
+
+
+def _topologies(old: Snapshot, new: Snapshot, cluster: str) -> Iterator[tuple[str, str, str]]:
+    """Units whose jobs get another default, as namespaces that stay say it."""
+    for each, obj in new.items.items():
+        if each.cluster == cluster and each.kind == "Namespace" and each in old.items:
+            before, after = (note(side.items[each], "default-topology") or "none" for side in (old, new))
+            if before != after and (unit := note(obj, "unit")):
+                yield unit, before, after
 
 
 def _priorities(snapshot: Snapshot, cluster: str) -> dict[str, str]:

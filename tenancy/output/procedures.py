@@ -22,6 +22,8 @@ class Mark(StrEnum):
     """No job of anybody may start any more."""
     REPLACEMENT = "replacement needed"
     """The API server refuses the update, and Argo CD stops before all later waves (run on 3.2.11)."""
+    MAINTENANCE = "maintenance window"
+    """Work must leave nodes before they can change."""
     STEPS = "two steps needed"
     """No sync is sure to get there at once."""
     RESTART = "restart needed"

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from tenancy.backend.nodes.mig import MIG_PARTED
+from tenancy.backend.nodes.plugin import DEVICE_PLUGIN
 from tenancy.diagnostics import Diagnostic
 from tenancy.load.yaml import parse
 
@@ -23,6 +25,9 @@ _UNITS: Final = ("\nkind: Cohort\n", "\nkind: ClusterQueue\n", "\nkind: Queue\n"
 
 _EMBEDDED: Final = "Yaml"
 """How the keys of chart values end whose text is YAML again (`managerConfig.controllerManagerConfigYaml`)."""
+
+_CONFIG_MAPS: Final = (MIG_PARTED, DEVICE_PLUGIN)
+"""Those of ours whose data is YAML again."""
 
 
 class Identity(NamedTuple):
@@ -102,14 +107,26 @@ def _identity(path: str, value: Value) -> Identity:
 
 
 def _unpacked(value: Value) -> Value:
-    """The value of a document with embedded YAML read, so that its keys can be compared; objects stay as they are."""
+    """The value of a document with embedded YAML read, so that its keys can be compared; users' objects stay as they
+    are."""
+    if isinstance(value, dict) and value.get("kind") == "ConfigMap":
+        return _unpacked_data(value)
     if not isinstance(value, dict) or "kind" in value:
         return value
     return {key: _embedded(key, each) for key, each in value.items()}
 
 
+def _unpacked_data(config_map: dict[str, Value]) -> Value:
+    data, metadata = config_map.get("data"), config_map.get("metadata")
+    if not isinstance(data, dict) or not isinstance(metadata, dict) or metadata.get("name") not in _CONFIG_MAPS:
+        return config_map
+    return {**config_map, "data": {key: _read(key, each) for key, each in data.items()}}
+
+
 def _embedded(key: str, value: Value) -> Value:
-    if isinstance(value, str) and key.endswith(_EMBEDDED):
-        tree = parse(value, 0, key).tree
-        return value if tree is None else tree
-    return _unpacked(value)
+    return _read(key, value) if isinstance(value, str) and key.endswith(_EMBEDDED) else _unpacked(value)
+
+
+def _read(key: str, value: Value) -> Value:
+    tree = parse(value, 0, key).tree if isinstance(value, str) else None
+    return value if tree is None else tree

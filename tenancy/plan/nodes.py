@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tenancy.model.document import Flavor, Organization
+from tenancy.model.document import Autoscaling, Flavor, Organization
+from tenancy.model.document_hardware import Karpenter, ProvisioningRequest
 from tenancy.model.gpus import NVIDIA_GPU
 from tenancy.model.hardware import Hardware, Layout, Taint
 
@@ -20,6 +21,9 @@ MIG_CONFIG: Final = "nvidia.com/mig.config"
 """The node label that the MIG manager reads: the name of a configuration."""
 PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
 """The node label that the device plugin reads: the name of a configuration."""
+PLUGIN_DEPLOYED: Final = "nvidia.com/gpu.deploy.device-plugin"
+"""The node label by which the GPU operator deploys the device plugin; it sets `true` only where there is none
+(`addGPUStateLabels` in its controllers/state_manager.go)."""
 NODE_GROUP: Final = "volcano.sh/nodegroup-name"
 """The node label that Volcano's plugin nodegroup reads: the flavor."""
 
@@ -88,6 +92,10 @@ class FlavorNodes:
     """One for all nodes, or one for each share of the nodes; empty without MIG."""
     plugin: PluginConfig | None = None
     autoscaler: str = ""
+    karpenter: Karpenter | None = None
+    """How Karpenter makes them; None where it does not."""
+    provisioning_class: str = ""
+    """Of the ProvisioningRequests by which Kueue asks for them; empty where it does not."""
 
     @property
     def uniform_labels(self) -> Mapping[str, str]:
@@ -109,13 +117,30 @@ def flavor_nodes(document: Organization, cluster: str, flavors: Mapping[str, Har
         found[name] = FlavorNodes(
             flavor=name,
             match=_match(source, flavor, flavors),
-            labels={**own, **group},
+            labels={**own, **group, **(_claimed(source) if operated else {})},
             taints=flavor.taints,
             mig=_mig(flavor) if operated else (),
             plugin=_plugin(source, flavor, written.gpu_operator.mig_strategy) if operated else None,
             autoscaler=flavor.autoscaler,
+            karpenter=_karpenter(source) if flavor.autoscaler == "karpenter" else None,
+            provisioning_class=_provisioning_class(source) if flavor.autoscaler == "provisioning-request" else "",
         )
     return found
+
+
+def _karpenter(source: Flavor) -> Karpenter:
+    written = source.autoscaling.karpenter if isinstance(source.autoscaling, Autoscaling) else None
+    return written or Karpenter()
+
+
+def _provisioning_class(source: Flavor) -> str:
+    written = source.autoscaling.provisioning_request if isinstance(source.autoscaling, Autoscaling) else None
+    return (written or ProvisioningRequest()).provisioning_class
+
+
+def _claimed(source: Flavor) -> dict[str, str]:
+    """GPUs that are allocated by claims are not the device plugin's: both would hand out the same ones."""
+    return {PLUGIN_DEPLOYED: "false"} if source.allocation == "dra" else {}
 
 
 def _match(source: Flavor, flavor: Hardware, flavors: Mapping[str, Hardware]) -> Match:
@@ -157,9 +182,13 @@ def _plugin(source: Flavor, flavor: Hardware, strategy: str) -> PluginConfig | N
     return PluginConfig(name=_named(flavor, digest), strategy=how, replicas=flavor.shares, resources=resources)
 
 
+def stem(flavor: str) -> str:
+    """What the names of a flavor's configurations begin with: the value of a label has at most 63 characters."""
+    return flavor[:54].rstrip("-.")
+
+
 def _named(flavor: Hardware, digest: str) -> str:
-    """The value of a label has at most 63 characters."""
-    return f"{flavor.name[:54].rstrip('-.')}-{digest}"
+    return f"{stem(flavor.name)}-{digest}"
 
 
 def _digest(content: Any) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenancy.backend.manifest import Manifest, Nonconforming, Page
+from tenancy.backend.manifest import Embedded, Manifest, Nonconforming, Object, Page
 from tenancy.render.conform import Checker
 from tenancy.render.kustomize import kustomizations
 from tenancy.render.pages import page, pages
-from tenancy.render.yaml import documents
+from tenancy.render.yaml import document, documents
 
 
 def render(
@@ -28,15 +28,24 @@ def render(
             environment = environment or pages()
             files[path] = page(environment, item.template, item.values)
         elif item.objects:
-            for obj in item.objects:
+            objects = [_in_text(obj) for obj in item.objects]
+            for obj in objects:
                 if violations := check(obj):
                     raise Nonconforming(_story(path, obj, violations))
-            files[path] = documents(item.objects)
+            files[path] = documents(objects)
             applied.append(path)
     for manifest in custom:
         files[f"{cluster}/{manifest.path}"] = documents(manifest.objects)
         applied.append(f"{cluster}/{manifest.path}")
     return {**files, **kustomizations(applied)}
+
+
+def _in_text(obj: Object) -> Object:
+    """The object with the documents that its data holds as text."""
+    if obj["kind"] != "ConfigMap":
+        return obj
+    data = {key: document(it.document) if isinstance(it, Embedded) else it for key, it in obj["data"].items()}
+    return {**obj, "data": data}
 
 
 def _story(path: str, obj: dict[str, Any], violations: list[str]) -> str:

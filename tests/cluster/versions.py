@@ -45,6 +45,8 @@ DEFAULT_KUEUE: Final = "0.19"
 DEFAULT_VOLCANO: Final = "1.15"
 
 ETCD: Final = Part("etcd", "go.etcd.io/etcd/server/v3", "v3.6.16", source="etcd")
+GPU_OPERATOR: Final = ("github.com/NVIDIA/gpu-operator", "v0.0.0-20250917190837-d73a0086a6ba")
+"""Nothing of it runs without a GPU: its chart and its own files are read."""
 KWOK: Final = Part("kwok", "sigs.k8s.io/kwok", "v0.7.0", package="cmd/kwok")
 VOLCANO_APIS: Final = Staged(
     "volcano.sh/apis",
@@ -115,6 +117,15 @@ FRAMEWORKS: Final = (
     ),
 )
 """Every framework among our integrations that Kubernetes does not bring itself."""
+
+
+PROVISIONING: Final = ("k8s.io/autoscaler/cluster-autoscaler/apis", "v0.0.0-20240830133931-adfbe7e45277", "config/crd")
+"""Module, version and folder of the kind by which Kueue asks the cluster autoscaler for nodes."""
+NODE_KINDS: Final = (
+    *("nodefeaturerules.nfd.k8s-sigs.io", "nodepools.karpenter.sh"),
+    "provisioningrequests.autoscaling.x-k8s.io",
+)
+"""What of the tools of nodes every cluster serves; versions of the first two are in the table of the schemas."""
 
 
 def kubernetes(minor: str) -> Part:

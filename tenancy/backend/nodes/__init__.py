@@ -10,11 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.nodes.devices import devices
+from tenancy.backend.nodes.features import features
+from tenancy.backend.nodes.mig import mig
+from tenancy.backend.nodes.node_pools import node_pools
+from tenancy.backend.nodes.operator import operator
+from tenancy.backend.nodes.plugin import plugin
 from tenancy.plan.values import ClusterPlan
 
 Part: TypeAlias = Callable[[ClusterPlan], Iterator[Manifest | Page]]
 
-PARTS: Final[tuple[Part, ...]] = ()
+PARTS: Final[tuple[Part, ...]] = (features, node_pools, devices, mig, plugin, operator)
 """Each yields its files where the cluster needs them, none elsewhere."""
 
 
