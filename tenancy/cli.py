@@ -283,6 +283,75 @@ def parity(org: Path | None, to: str | None, format_: str, losses: bool) -> int:
 
 
 @main.command(
+    short_help="Show or set labels, taints and MIG layouts of nodes.",
+    epilog="Example: tenancy nodes org --context train-eu --apply",
+)
+@_ORG
+@click.option("--cluster", help="The cluster of the organization (default: the only one).")
+@click.option("--nodes", "file", type=click.Path(path_type=Path), help="Read `kubectl get nodes -o yaml`; - for stdin.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
+@click.option("--context", help="Its context (default: the current one).")
+@click.option("--apply", is_flag=True, help="Set what is missing; without it nothing is changed.")
+@click.option("--disruptive", is_flag=True, help="Do so even where that ends or breaks pods that run.")
+@click.option("--force-conflicts", "force", is_flag=True, help="Do so even where others have set another value.")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="How it is shown.")
+def nodes(
+    org: Path | None,
+    cluster: str | None,
+    file: Path | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    apply: bool,
+    disruptive: bool,
+    force: bool,
+    format_: str,
+) -> int:
+    """Compare labels, taints and MIG layouts of a cluster's nodes with what their flavors say, and set them.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. The status is 0 where nothing
+    is left to do, 1 where something is, 3 where the nodes cannot be read. Labels and taints of others stay, and a
+    node that no flavor or more than one claims is not touched.
+    """
+    from tenancy.commands import nodes as command
+
+    source = command.Source(file=file, kubeconfig=kubeconfig, context=context)
+    permitted = command.Permitted(apply=apply, disruptive=disruptive, force=force)
+    return command.nodes(org, source, permitted, cluster=cluster, format_=format_)
+
+
+@main.command(
+    short_help="Compare the nodes of a cluster with their flavors, or propose some.",
+    epilog="Example: tenancy inventory org --nodes nodes.yaml --propose",
+)
+@_ORG
+@click.option("--cluster", help="The cluster of the organization (default: the only one).")
+@click.option("--nodes", "file", type=click.Path(path_type=Path), help="Read `kubectl get nodes -o yaml`; - for stdin.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
+@click.option("--context", help="Its context (default: the current one).")
+@click.option("--propose", is_flag=True, help="Write flavors for the nodes (default without an organization).")
+@_FORMAT
+def inventory(
+    org: Path | None,
+    cluster: str | None,
+    file: Path | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    propose: bool,
+    format_: str,
+) -> int:
+    """Compare the nodes of a cluster with what the organization says of them, or propose flavors for them.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. Nothing is changed. The status
+    is 0 where all agrees, 1 where anything but a note is found, 3 where the nodes cannot be read.
+    """
+    from tenancy.commands import inventory as command
+    from tenancy.commands.nodes import Source
+
+    source = Source(file=file, kubeconfig=kubeconfig, context=context)
+    return command.inventory(org, source, cluster=cluster, proposing=propose, format_=format_)
+
+
+@main.command(
     short_help="Print the JSON Schema of the language, for editors.",
     epilog="Example: tenancy schema organization > organization.schema.json",
 )
@@ -298,13 +367,14 @@ def schema(name: str) -> int:
 @main.command(epilog="Example: tenancy gpus H100-SXM-80GB --fit 3g.40gb=1,2g.20gb=1,1g.10gb=2")
 @click.argument("model", required=False, shell_complete=_models)
 @click.option("--fit", type=Layout(), metavar="PROFILE=N,…", help="Draw this MIG layout of one GPU, or say why not.")
-def gpus(model: str | None, fit: dict[str, int] | None) -> int:
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="How it is shown.")
+def gpus(model: str | None, fit: dict[str, int] | None, format_: str) -> int:
     """Show the GPU catalogue, or the MIG profiles of one MODEL."""
     if model is None and fit is not None:
         raise click.UsageError("--fit needs a MODEL")
     from tenancy.commands import gpus as command
 
-    return command.gpus(model, fit)
+    return command.gpus(model, fit, format_)
 
 
 @main.command(epilog='Example: eval "$(tenancy completion bash)"')

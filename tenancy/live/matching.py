@@ -30,14 +30,16 @@ class Matched:
 def matched(flavors: Mapping[str, Hardware], wanted: Mapping[str, FlavorNodes], nodes: Iterable[LiveNode]) -> Matched:
     """Match nodes with the flavors of one cluster.
 
-    A flavor claims the nodes that already carry its labels; those with one of its names; without names those with the
-    labels that the organization wrote; else, where one flavor has the board, those with its product.
+    A flavor claims the nodes with one of its names, whatever they carry, so that a name can move a node to another
+    flavor. Of the rest, those that already carry its labels; else, where it has no names, those with the labels that
+    the organization wrote, or where no other flavor has the board, those with its product.
     """
     found: dict[str, list[LiveNode]] = {name: [] for name in wanted}
     claimed: dict[str, tuple[str, ...]] = {}
     strangers = []
     for node in sorted(nodes, key=lambda node: node.name):
-        owners = [name for name in wanted if _marked(flavors[name], node)]
+        owners = [name for name, each in wanted.items() if _named(each, node)]
+        owners = owners or [name for name in wanted if _marked(flavors[name], node)]
         owners = owners or [name for name, each in wanted.items() if _claims(each, node)]
         if len(owners) == 1:
             found[owners[0]].append(node)
@@ -59,10 +61,14 @@ def _marked(flavor: Hardware, node: LiveNode) -> bool:
     return bool(flavor.labels) and flavor.labels.items() <= node.labels.items()
 
 
+def _named(wanted: FlavorNodes, node: LiveNode) -> bool:
+    return any(_names(pattern, node.name) for pattern in wanted.match.names)
+
+
 def _claims(wanted: FlavorNodes, node: LiveNode) -> bool:
     match = wanted.match
     if match.names:
-        return any(_names(pattern, node.name) for pattern in match.names)
+        return False
     if match.labels:
         return match.labels.items() <= node.labels.items()
     return product(node) in match.products

@@ -73,6 +73,22 @@ class Fragmentation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """What GPU jobs of a unit get that ask for no topology themselves."""
+
+    mode: str
+    """`required` or `preferred`."""
+    level: str
+    """A label key."""
+    lacking: tuple[str, ...]
+    """GPU flavors within reach whose nodes do not have the level."""
+    given: bool
+    """Whether the API server gives it to jobs; else they ask by themselves."""
+    asking: Mapping[str, str]
+    """By flavor that has the level: what a job writes to ask for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What becomes of a job; the fields are those of `tenancy.backend.waiting`."""
 
@@ -114,6 +130,7 @@ class Explanation:
     fragmentation: tuple[Fragmentation, ...]
     parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What each namespace may use, where several have parts of their own."""
+    topology: Topology | None = None
     answer: Answer | None = None
     unasked: tuple[str, ...] = ()
     """Units to ask instead, where a job was asked about and the unit has no queue of its own."""
@@ -148,6 +165,7 @@ def _data(each: Explanation) -> dict[str, Any]:
         ],
         "fragmentation": [asdict(found) for found in each.fragmentation],
         "parts": {name: _quantities(amounts) for name, amounts in each.parts.items()},
+        "topology": asdict(each.topology) if each.topology else None,
         "job": {**asdict(answer), "pod": _quantities(answer.pod)} if answer else None,
         "ask": list(each.unasked),
     }
@@ -184,6 +202,9 @@ def _block(each: Explanation, width: int) -> Iterator[str]:
     for found in each.fragmentation:
         yield ""
         yield from _sentences([_fragmentation(found, words)], width, "")
+    if each.topology is not None:
+        yield ""
+        yield from _sentences(_topology(each.topology, words), width, "")
     yield from _job(each, words, width)
 
 
@@ -249,6 +270,24 @@ def _largest(lenders: Iterable[Lender]) -> list[Lender]:
 def _fragmentation(found: Fragmentation, words: Words) -> str:
     others = plural(found.neighbours, f"other {words.unit}")
     return words.fragmentation.format(flavor=found.flavor, gpus=found.gpus, others=others, message=found.message)
+
+
+def _topology(topology: Topology, words: Words) -> Iterator[str]:
+    """What jobs get, or have to ask for, and on which flavors there is nothing to get."""
+    default = f"`{topology.mode} {topology.level}`"
+    if topology.given:
+        yield (
+            f"{words.gangs} that ask for no topology get {default} on {_names(list(topology.asking))}: each runs "
+            f"{words.places[topology.mode]}."
+        )
+    else:
+        every = list(dict.fromkeys(topology.asking.values()))
+        asked = [f"`{text}`" for text in every]
+        if len(every) > 1:
+            asked = [f"`{text}` on {flavor}" for flavor, text in topology.asking.items()]
+        yield f"Its topology is {default}, and before Kubernetes 1.36 jobs ask for it by themselves: {_names(asked)}."
+    if topology.lacking and topology.given:
+        yield words.lacking[topology.mode].format(flavors=_names(list(topology.lacking)))
 
 
 def _job(each: Explanation, words: Words, width: int) -> Iterator[str]:

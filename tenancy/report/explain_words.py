@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 
@@ -25,9 +25,16 @@ class Words:
     outcomes: Mapping[str, str]
     causes: Mapping[str, str]
     """Why a job never runs."""
+    gangs: str = ""
+    """The work that gets the default topology of its unit."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """By the mode of a topology: where it runs."""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """By the mode of a topology: what becomes of jobs for flavors without the level."""
 
 
 _REFUSED: Final = "the API server refuses it; each pod must take all GPUs of a node."
+_SHARES: Final = "the API server refuses it; a container gets one share of a GPU, and more would be no more of the GPU."
 _FENCED: Final = "{flavor} is fenced, and its pods do not tolerate the taint."
 _BORROWS: Final = "it runs on {flavor} by borrowing, while others leave as much idle; their owners may evict it."
 _FROM_QUOTA: Final = "it runs on {flavor} from the quota. What others have borrowed of it comes back {back}."
@@ -37,6 +44,7 @@ _SCATTERED: Final = (
 )
 _WAYS_OUT: Final = "The ways out: a flavor of its own, or `wholeNodes: true` on {flavor}."
 _WITHIN: Final = "within about 10 seconds"
+_PLACES: Final = {"required": "within one, or waits", "preferred": "within as few as can be"}
 
 KUEUE: Final = Words(
     unit="queue",
@@ -62,6 +70,7 @@ KUEUE: Final = Words(
     causes={
         "stopped": "the queue {queue} is {state}.",
         "whole-nodes": _REFUSED,
+        "shares": _SHARES,
         "resource": "no flavor that the queue {queue} reaches has what it asks for.",
         "selector": "it selects nodes of a flavor that the queue {queue} does not reach.",
         "taint": _FENCED,
@@ -70,6 +79,12 @@ KUEUE: Final = Words(
         "nodes": (
             "quotas admit it on {flavor}, whose nodes have no place; its pods never start, and it is tried in vain."
         ),
+    },
+    gangs="GPU jobs of several pods",
+    places=_PLACES,
+    lacking={
+        "required": "{flavors}: no such level, so only jobs that select it run there, without a topology.",
+        "preferred": "{flavors}: no such level, so jobs that may run there get nothing.",
     },
 )
 
@@ -94,12 +109,16 @@ VOLCANO: Final = Words(
     causes={
         "stopped": "it is {state}, and the API server refuses new work.",
         "whole-nodes": _REFUSED,
+        "shares": _SHARES,
         "resource": "no flavor that it reaches has what the job asks for.",
         "selector": "it selects nodes of {flavor}, for which the unit has no queue.",
         "taint": _FENCED,
         "capacity": "it asks for more than the queue {named} can come to; its pods are made and stay Pending.",
         "nodes": "the nodes of {flavor} have no place for all its pods, even while they are empty; these stay Pending.",
     },
+    gangs="Volcano jobs of several pods with GPUs",
+    places=_PLACES,
+    lacking=dict.fromkeys(("required", "preferred"), "{flavors}: no such level, so jobs in its queue get nothing."),
 )
 
 NATIVE: Final = Words(
@@ -112,6 +131,7 @@ NATIVE: Final = Words(
     causes={
         "stopped": "it is {state}, and the API server refuses every new pod.",
         "whole-nodes": _REFUSED,
+        "shares": _SHARES,
         "taint": _FENCED,
         "capacity": "a pod asks for more than the namespace owns, and the API server refuses it.",
         "part": (

@@ -9,12 +9,10 @@ from json import dumps
 from typing import Final
 
 from tenancy.report.report import plural
-from tenancy.report.terminal import cells, visible, wrap
+from tenancy.report.terminal import NARROWEST, cells, hanging, visible, wrap
 
 KEPT: Final = "kept"
 _GAP: Final = "  "
-_NARROWEST: Final = 40
-"""Cells of the last column below which a line is not squeezed further."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +89,11 @@ def _losses(lines: list[Line], codes: list[Code], width: int) -> Iterator[str]:
         rows.append(((code.code, weight, str(sum(line.loss == code.code for line in lines))), code.title))
     sizes = [max(map(len, column)) for column in zip(*(row for row, _ in rows), strict=True)]
     for row, title in rows:
-        yield from _hanging(_GAP.join(map(str.ljust, row, sizes)), title, width)
+        yield from hanging(_GAP.join(map(str.ljust, row, sizes)), title, width)
     if left := [code.code for code in codes if code.code not in accepted]:
         every = ", ".join([*sorted(accepted), *left])
         sentence = f"To accept them all: `accept: [{every}]` in cluster `{lines[0].cluster}`."
-        yield from wrap(sentence, max(width, _NARROWEST))
+        yield from wrap(sentence, max(width, NARROWEST))
 
 
 def _cells(line: Line) -> tuple[str, str, str]:
@@ -108,11 +106,4 @@ def _row(line: Line, sizes: Sequence[int], width: int) -> Iterator[str]:
     ]
     code = f" ({line.loss}{', accepted' if line.accepted else ''})" if line.loss else ""
     sentence = f"{line.said} → {line.becomes}{code}" if line.becomes else line.said
-    yield from _hanging("  " + _GAP.join(columns), sentence, width)
-
-
-def _hanging(lead: str, sentence: str, width: int) -> Iterator[str]:
-    """A sentence beside what it is about, its later lines under the first."""
-    for part in wrap(sentence, max(width - cells(lead) - len(_GAP), _NARROWEST)) or [""]:
-        yield f"{lead}{_GAP}{part}".rstrip()
-        lead = " " * cells(lead)
+    yield from hanging("  " + _GAP.join(columns), sentence, width)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
 from unicodedata import category, east_asian_width
 
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -9,6 +11,9 @@ ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 JOINERS = "\u200c\u200d"
 """Format characters that ordinary words need: the zero-width non-joiner and joiner."""
+
+NARROWEST: Final = 40
+"""Cells of the last column below which a line is not squeezed further."""
 
 
 def visible(text: str) -> str:
@@ -33,6 +38,13 @@ def wrap(text: str, width: int) -> list[str]:
     Lines of the text stay lines, and the indent of a line stays on its continuations: a snippet keeps its shape.
     """
     return [line for paragraph in text.splitlines() for line in _wrap(visible(paragraph.expandtabs(4)), width)]
+
+
+def hanging(lead: str, sentence: str, width: int, gap: str = "  ") -> Iterator[str]:
+    """A sentence beside what it is about, its later lines under the first."""
+    for part in wrap(sentence, max(width - cells(lead) - len(gap), NARROWEST)) or [""]:
+        yield f"{lead}{gap}{part}".rstrip()
+        lead = " " * cells(lead)
 
 
 def _wrap(text: str, width: int) -> list[str]:
