@@ -26,6 +26,7 @@ import yaml
 
 from tests.cluster import crds, versions
 from tests.cluster.versions import Part, Staged
+from tools import schemas
 from tools.golang import ModuleError, find_go, module_folder
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -130,6 +131,13 @@ def framework_crds(minor: str) -> Path:
     cut = Path(crds.__file__).read_text(encoding="utf-8")
     digest = hashlib.sha256((repr(versions.FRAMEWORKS) + cut).encode()).hexdigest()[:8]
     return CACHE / "manifests" / f"frameworks-{minor}-{digest}.json"
+
+
+def node_kinds() -> Path:
+    """A JSON list of the CRDs of the tools of nodes; another table is another file."""
+    table = (versions.NODE_KINDS, versions.PROVISIONING, schemas.VERSIONS["nfd"], schemas.VERSIONS["karpenter"])
+    digest = hashlib.sha256(repr(table).encode()).hexdigest()[:8]
+    return CACHE / "manifests" / f"nodes-{digest}.json"
 
 
 def kwok_stages() -> Path:
@@ -240,7 +248,7 @@ def _downloaded(module: str, version: str) -> Path:
 
 def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
     kube = next(part for part in parts if part.source == "kubernetes")
-    made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages}
+    made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages, node_kinds(): _of_nodes}
     for minor in versions.VOLCANO:
         made[volcano_manifests(minor)] = lambda minor=minor: _installation(minor)  # type: ignore[misc]
     for minor in versions.KUEUE:
@@ -267,6 +275,25 @@ def _kinds(minor: str) -> str:
         texts = ((folder / f"{name}.yaml").read_text(encoding="utf-8") for name in each.files)
         found += [crds.slim(yaml.load(text, yaml.CSafeLoader)) for text in texts]
     return json.dumps(found, separators=(",", ":"))
+
+
+def _of_nodes() -> str:
+    module, version, folder = versions.PROVISIONING
+    documents = [
+        yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        for path in (_downloaded(module, version) / folder).glob("*.yaml")
+    ]
+    try:
+        documents += [
+            each
+            for tool in ("nfd", "karpenter")
+            for published in schemas.VERSIONS[tool].values()
+            for each in schemas.published_crds(tool, published)
+        ]
+    except ModuleError as error:
+        raise CannotBuild(str(error)) from error
+    found = {each["metadata"]["name"]: each for each in documents}
+    return json.dumps([found[name] for name in versions.NODE_KINDS], separators=(",", ":"))
 
 
 def _stages() -> str:

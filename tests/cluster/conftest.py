@@ -16,8 +16,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.cluster import deploy, frameworks, plane, versions
-from tests.cluster.build import RUNS, CannotBuild, binary, check_machine
+from tests.cluster import deploy, frameworks, node_tools, plane, versions
+from tests.cluster.build import RUNS, CannotBuild, binary, check_machine, node_kinds
 from tests.cluster.plane import Cluster
 from tests.cluster.schedulers import SCHEDULERS
 
@@ -104,6 +104,7 @@ class Beds:
             self.started += 1
             self.bed = bed
             self.running.append(plane.start(self.folder / str(self.started), KUBERNETES))
+            node_tools.install(self.running[0])
             scheduler, _, minor = bed.partition("-")
             SCHEDULERS[scheduler].install(self.running[0], minor)
         return self.running[0]
@@ -120,6 +121,7 @@ def means() -> None:
     try:
         check_machine()
         missing = [part.name for part in versions.parts(KUBERNETES) if not binary(part).exists()]
+        missing += [] if node_kinds().exists() else ["the kinds of the tools of nodes"]
         if missing:
             raise CannotBuild(f"not built: {', '.join(missing)}; `make test-cluster` builds them")
     except CannotBuild as error:

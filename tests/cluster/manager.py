@@ -23,7 +23,10 @@ from tests.cluster.processes import NotReady
 KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
 COLLECTIONS: Final = tuple(
     f"{KUEUE}/{kind}"
-    for kind in ("clusterqueues", "cohorts", "resourceflavors", "topologies", "workloadpriorityclasses")
+    for kind in (
+        *("clusterqueues", "cohorts", "resourceflavors", "topologies", "workloadpriorityclasses"),
+        *("admissionchecks", "provisioningrequestconfigs"),
+    )
 )
 WORK: Final = ()
 RETRIES: Final = 0

@@ -43,6 +43,19 @@ def test_the_schemas_of_a_scheduler_are_what_the_installed_crds_say(cluster: Clu
     assert stale(documents, f"{cluster.scheduler}/{minor}") == []
 
 
+@pytest.mark.parametrize("tool", ["nfd", "karpenter"])
+def test_the_schemas_of_the_tools_of_nodes_are_what_the_installed_crds_say(cluster: Cluster, tool: str) -> None:
+    """The schemas of rules and pools, made from the CRDs as the API server holds them, are the committed files.
+
+    What is common to all kinds they have from the newest Kubernetes.
+    """
+    if cluster.kubernetes != max(schemas.VERSIONS["kubernetes"]):
+        pytest.skip("another Kubernetes than the schemas are made with")
+    crds, (minor,) = cluster.client.get(CRDS)["items"], schemas.VERSIONS[tool]
+    documents = schemas.custom_documents(tool, minor, crds, served(cluster))
+    assert stale(documents, f"{tool}/{minor}") == []
+
+
 def test_a_release_publishes_what_its_api_server_serves(cluster: Cluster) -> None:
     """Every definition of a built-in API that is served is the published one, prose left aside."""
     published = schemas.swagger_definitions(schemas.VERSIONS["kubernetes"][cluster.kubernetes])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from tenancy.backend.kueue.admission_checks import strategy
 from tenancy.backend.kueue.quotas import cohort_groups, queue_groups
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
@@ -54,6 +55,7 @@ def cluster_queue(plan: ClusterPlan, queue: Queue) -> Object:
         "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
         "fairSharing": {"weight": _weight(queue.weight)},
         "resourceGroups": queue_groups(queue, plan.resources),
+        **strategy(plan, queue),
     }
     return obj(
         API, "ClusterQueue", queue.name, queue.labels, annotations={f"{plan.domain}/unit": queue.title}, spec=spec
