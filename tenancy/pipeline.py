@@ -171,11 +171,11 @@ def _examined(
     custom: Custom | None = None,
     plans: tuple[ClusterPlan, ...] = (),
 ) -> Examined:
-    shown = [diagnostic for diagnostic in diagnostics if not _silenced(diagnostic, sources)]
+    shown = [diagnostic for diagnostic in diagnostics if not silenced(diagnostic, sources)]
     return Examined(org, sources, tuple(in_file_order(shown)), len(diagnostics) - len(shown), custom or {}, plans)
 
 
-def _silenced(diagnostic: Diagnostic, sources: Sources) -> bool:
+def silenced(diagnostic: Diagnostic, sources: Sources) -> bool:
     """Whether a comment silences the finding. No comment silences an error: what it stands for cannot be compiled."""
     place = diagnostic.place
     return diagnostic.severity is not Severity.ERROR and diagnostic.code in sources.ignores.get(

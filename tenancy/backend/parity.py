@@ -72,6 +72,7 @@ class Answers(TypedDict):
     spareNodes: Answer
     wholeNodes: Answer
     topology: Answer
+    topologyDefault: Answer
     reserved: Answer
     quota: Answer
     limit: Answer

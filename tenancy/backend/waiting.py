@@ -12,21 +12,23 @@ from typing import Final, Literal, TypeAlias
 
 from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware, Taint, tolerated
 from tenancy.model.organization import Quota
-from tenancy.plan.values import ClusterPlan, Group, Queue
+from tenancy.plan.values import ClusterPlan, Group, Queue, Topology
 
 Outcome: TypeAlias = Literal["reserved", "quota", "borrows", "never"]
 """The weakest promise that the job needs: what is never lent, what is its own, or what others leave idle."""
 
 Cause: TypeAlias = Literal[
-    "", "stopped", "whole-nodes", "resource", "selector", "taint", "capacity", "part", "topology", "nodes"
+    "", "stopped", "whole-nodes", "shares", "resource", "selector", "taint", "capacity", "part", "topology", "nodes"
 ]
-"""Why it never runs: the unit is stopped; the API server refuses parts of a node; no flavor of the unit has the
-resource; none has the labels; a taint; more than the unit can come to (`part`: pods of it start all the same); no node
-is large enough, or there are too few (`topology`: the scheduler says so and starts nothing; `nodes`: pods are made that
-never start)."""
+"""Why it never runs: the unit is stopped; the API server refuses parts of a node, or several shares for one container;
+no flavor of the unit has the resource; none has the labels; a taint; more than the unit can come to (`part`: pods of it
+start all the same); no node is large enough, or there are too few (`topology`: the scheduler says so and starts
+nothing; `nodes`: pods are made that never start)."""
 
 WHOLE_NODES: Final = "These GPUs are given out in whole nodes"
 """How the refusal of the admission policy begins (`tenancy.backend.shared.whole_nodes`)."""
+SHARES: Final = "These GPUs are handed out in shares"
+"""How that of the other one begins (`tenancy.backend.shared.shares`)."""
 
 _NOTHING: Final = Quota(0, 0, 0)
 
@@ -92,6 +94,8 @@ class Waiting:
     """Whether the scheduler gives jobs the tolerations of flavors without a fence."""
     parts: Callable[[ClusterPlan, Queue], Mapping[str, Mapping[str, int]]] | None = None
     """What each namespace of a unit may use, where they cannot share it."""
+    asking: Callable[[ClusterPlan, Topology, str], str] | None = None
+    """What a job writes to ask for a topology on a flavor; None where the scheduler looks at none."""
 
 
 def queue_of(cluster: ClusterPlan, name: str) -> Queue:
@@ -162,22 +166,35 @@ def nodes(flavor: Hardware) -> Iterator[tuple[int, dict[str, int]]]:
 
 
 def untolerated(cluster: ClusterPlan, flavor: Hardware, request: Request) -> Taint | None:
-    """The first taint of a fenced flavor that the pods do not tolerate."""
+    """The first taint of a fenced flavor that the pods do not tolerate. No policy sees what they claim, so that pods
+    with claims get the tolerations of all flavors that are allocated so."""
     if not flavor.fenced:
         return None
     asked = {name for name, count in request.pod.items() if count}
+    asked |= set(cluster.device_classes) if asked & set(cluster.device_classes) else set()
     offering = [each for each in cluster.flavors.values() if each.gpu and each.fenced and asked & set(each.mains)]
     given = [taint for each in offering for taint in each.taints] if request.tolerates else []
     hard = (taint for taint in flavor.taints if taint.keeps_out)
     return next((taint for taint in hard if not any(tolerated(taint, each) for each in given)), None)
 
 
-def refused(cluster: ClusterPlan, queue: Queue, wanted: Mapping[str, int]) -> bool:
-    """Whether the admission policy of whole nodes refuses pods with so many of the GPU resources."""
-    return any(_refused(cluster, queue, resource, count) for resource, count in wanted.items())
+def refused(cluster: ClusterPlan, queue: Queue, request: Request) -> Verdict | None:
+    """What an admission policy says to pods with so many of the GPU resources; None where it lets them in.
+
+    A pod is taken for one of a single container: each of several could have a share of its own.
+    """
+    wanted = {resource: count for resource, count in request.pod.items() if count}
+    if any(_parts(cluster, queue, resource, count) for resource, count in wanted.items()):
+        return Verdict(outcome="never", cause="whole-nodes", message=WHOLE_NODES, flavor=request.flavor)
+    several = [resource for resource, count in wanted.items() if count > 1]
+    sharing = [flavor for flavor in cluster.flavors.values() if flavor.shares > 1 and {*flavor.mains} & {*several}]
+    if sharing:
+        return Verdict(outcome="never", cause="shares", message=SHARES, flavor=request.flavor)
+    return None
 
 
-def _refused(cluster: ClusterPlan, queue: Queue, resource: str, count: int) -> bool:
+def _parts(cluster: ClusterPlan, queue: Queue, resource: str, count: int) -> bool:
+    """Whether so many GPUs are no whole nodes of any flavor of the queue, and it has them in whole nodes only."""
     offers = [flavor for name in queue.flavors if (flavor := cluster.flavors[name]).gpu and resource in flavor.mains]
     sizes = {flavor.steps[resource] for flavor in offers}
     return bool(offers) and all(flavor.whole_nodes for flavor in offers) and count not in sizes

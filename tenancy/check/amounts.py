@@ -123,12 +123,13 @@ def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> 
         what = f"`{key}` is a MIG profile of another board than the `{board.name}` of `{flavor.name}`"
     else:
         what = f"`{flavor.name}` has no resource `{key}`"
+    shared = ", in shares" if flavor.shares > 1 else ""
     related = (("the layout", (*flavor.path, "mig")),) if any(layout.profiles for layout in flavor.layouts) else ()
     return Finding(
         UNKNOWN_RESOURCE,
         path,
         f"the budget of `{unit.title}`: {what}",
-        f"{nearest(key, [*own, CPU, MEMORY])}`{flavor.name}` has {listed(own)}",
+        f"{nearest(key, [*own, CPU, MEMORY])}`{flavor.name}` has {listed(own)}{shared}",
         related,
         at_key=True,
     )
@@ -189,7 +190,7 @@ def _uncovered(unit: Node, flavor: Hardware, missing: str, owned: list[str]) -> 
     elif set(owned) <= {CPU, MEMORY}:
         help_text = f"add `gpus`, from which cpu and memory follow, or `{missing}`"
     else:
-        help_text = f"leave `{missing}` out: it then follows from the GPUs"
+        help_text = f"leave `{missing}` out: it then follows from the {'shares' if flavor.shares > 1 else 'GPUs'}"
     return Finding(
         CPU_MEMORY_UNCOVERED,
         unit.entries[flavor.name].path,

@@ -86,8 +86,9 @@ def _above_capacity(org: Org, flavor: Hardware, resource: str, total: int, depar
     spare = f", {document.spare_nodes} of them spare" if document.spare_nodes else ""
     nodes = f"{document.nodes} nodes{spare}"
     who = f"`{departments[0].title}` has a quota" if len(departments) == 1 else "the departments have quotas"
+    shared = f", each GPU in {flavor.shares} shares" if flavor.shares > 1 and resource in flavor.mains else ""
     hardware: tuple[tuple[str, KeyPath], ...] = (
-        (f"{nodes}: {amount_of(capacity, resource)}", (*flavor.path, "nodes")),
+        (f"{nodes}{shared}: {amount_of(capacity, resource)}", (*flavor.path, "nodes")),
     )
     if document.spare_nodes:
         hardware = (*hardware, ("nodes kept spare", (*flavor.path, "spareNodes")))
@@ -159,7 +160,7 @@ def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, coun
 def whole_nodes_with_mig(org: Org) -> Iterator[Finding]:
     """A flavor is given out in whole nodes or in slices."""
     for flavor in org.flavors.values():
-        if flavor.whole_nodes and _divided(flavor):
+        if flavor.whole_nodes and _sliced(flavor):
             yield Finding(
                 WHOLE_NODES_WITH_MIG,
                 (*flavor.path, "wholeNodes"),
@@ -170,6 +171,11 @@ def whole_nodes_with_mig(org: Org) -> Iterator[Finding]:
 
 
 def _divided(flavor: Hardware) -> bool:
+    """Whether no pod can take a whole node of it, which is a finding of its own."""
+    return _sliced(flavor) or flavor.shares > 1
+
+
+def _sliced(flavor: Hardware) -> bool:
     return any(layout.profiles for layout in flavor.layouts)
 
 

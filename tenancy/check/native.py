@@ -59,7 +59,7 @@ def _alone(unit: Node, flavor: Hardware) -> bool:
     """Whether it has all that it may use in one namespace, no more than a node has, and asks for no order."""
     quotas = {main: unit.entries[flavor.name].amounts[main].quota for main in flavor.mains}
     owned = any(quotas.values()) and all(usable(unit, flavor, main) == count for main, count in quotas.items())
-    fits = quotas.get(flavor.names.get(GPUS, ""), 0) <= flavor.node[GPUS]
+    fits = quotas.get(flavor.names.get(GPUS, ""), 0) <= flavor.node[GPUS] * flavor.shares
     plain = unit.state == "active" and unit.rules.queueing != "strict"
     return owned and fits and plain and len(list(namespaces(unit))) == 1
 

@@ -11,6 +11,7 @@ from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import comparable, flavor_quantities, key_of
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.budgets import SHARE
+from tenancy.model.devices import SHARED
 from tenancy.model.document import TRIPLE, Triple
 from tenancy.model.gpus import MIG_RESOURCE_PREFIX
 from tenancy.model.hardware import CPU, GPUS, Hardware
@@ -80,7 +81,7 @@ def flavor_sizes(org: Org) -> Iterator[Finding]:
                 )
         if document.price is not None:
             yield from _judge(
-                ("flavors", name, "price"), document.price, CPU, f"the price of flavor `{name}`", price=True
+                ("flavors", name, "price"), document.price, CPU, f"the price of flavor `{name}`", noun="price"
             )
 
 
@@ -109,7 +110,7 @@ def _amounts(unit: Node, flavor: Hardware, number: str, path: KeyPath, value: An
             yield _misplaced(unit, flavor, number, key, at)
         elif resource is not None:
             what = f"the {number} of `{unit.title}` on `{flavor.name}`"
-            yield from _judge(at, each, resource, what, gpus=key in (None, GPUS))
+            yield from _judge(at, each, resource, what, noun=_noun(resource, gpus=key in (None, GPUS)))
 
 
 def _misplaced(unit: Node, flavor: Hardware, number: str, key: str | None, path: KeyPath) -> Finding:
@@ -138,14 +139,18 @@ def unit_quantities(org: Org) -> Iterator[Finding]:
                 yield from _judge(path, value, name, f"`limits.{key}.{name}` of `{unit.title}`")
 
 
-def _judge(
-    path: KeyPath, value: object, resource: str, what: str, *, price: bool = False, gpus: bool = False
-) -> Iterator[Finding]:
+def _noun(resource: str, *, gpus: bool) -> str:
+    """What an amount counts, where that is not its resource."""
+    if resource.endswith(SHARED):
+        return "shares"
+    return "GPUs" if gpus else "slices" if resource.startswith(MIG_RESOURCE_PREFIX) else ""
+
+
+def _judge(path: KeyPath, value: object, resource: str, what: str, *, noun: str = "") -> Iterator[Finding]:
     try:
         parse(value, resource)
     except QuantityError as error:
-        noun = "GPUs" if gpus else "slices" if resource.startswith(MIG_RESOURCE_PREFIX) else ""
-        reason, help_text = _words(error, value, resource, "price" if price else noun)
+        reason, help_text = _words(error, value, resource, noun)
         yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
 
 

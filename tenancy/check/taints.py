@@ -76,7 +76,7 @@ FLAVOR_UNUSED: Final = Rule(
     "No unit has a quota on it and none may borrow it, so its nodes stay idle.",
 )
 
-_NODE_STATE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "karpenter.sh/")
+NODE_STATE: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "node.cilium.io/", "karpenter.sh/")
 _FORM = "write `key[=value]:Effect`, such as `gpu.acme.example/reserved=training:NoSchedule`"
 
 
@@ -187,7 +187,7 @@ def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyP
         message = f"flavor `{name}` has two taints `{taint.key}` with the effect `{taint.effect}`"
         help_ = "keep one of them; budgets and access tell tenants apart, not values of one taint"
         yield Finding(TAINT_TWICE, path, message, help_, (("the first", first),))
-    if taint.key.startswith(_NODE_STATE):
+    if taint.key.startswith(NODE_STATE):
         prefix = taint.key.partition("/")[0]
         message = f"flavor `{name}`: taints in `{prefix}` belong to the node's state"
         yield Finding(

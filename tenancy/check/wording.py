@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 
 from tenancy.diagnostics import KeyPath
+from tenancy.model.devices import SHARED
 from tenancy.model.document import CpuAndMemory, CustomGpu, Flavor, Triple
 from tenancy.model.gpus import CATALOGUE, MIG_RESOURCE_PREFIX
 from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware, amount
@@ -14,18 +16,28 @@ from tenancy.model.quantity import LARGEST, canonical, human
 
 RELATED_AT_MOST = 6
 """Places shown beside a finding: more would hide the finding itself."""
+_CLAIMED = re.compile(r"[^/]+/.+?-(?P<profile>\d+g\.\d+gb\S*)")
 
 
 def amount_of(count: int, resource: str) -> str:
-    """`24 GPUs`, "8 slices of `1g.10gb`", `500 cores`, `2000 GiB of memory`."""
+    """`24 GPUs`, "8 slices of `1g.10gb`", `32 GPU shares`, `500 cores`, `2000 GiB of memory`."""
     if resource == CPU:
         return human(count, resource)
     if resource == MEMORY:
         return f"{human(count, resource)} of memory"
+    whole, plural = resource.removesuffix(SHARED), "" if count == 1 else "s"
+    part = "slice" if whole == resource else "share"
+    if profile := _profile(whole):
+        return f"{count} {part}{plural} of `{profile}`"
+    return f"{count} GPU{plural}" if whole == resource else f"{count} GPU share{plural}"
+
+
+def _profile(resource: str) -> str:
+    """The MIG profile in the name of a resource, also of one that is counted in claims; empty for whole GPUs."""
     if resource.startswith(MIG_RESOURCE_PREFIX):
-        noun = "slice" if count == 1 else "slices"
-        return f"{count} {noun} of `{resource.removeprefix(MIG_RESOURCE_PREFIX)}`"
-    return f"{count} {'GPU' if count == 1 else 'GPUs'}"
+        return resource.removeprefix(MIG_RESOURCE_PREFIX)
+    claimed = _CLAIMED.fullmatch(resource)
+    return claimed["profile"] if claimed else ""
 
 
 def key_of(flavor: Hardware, resource: str) -> str:
@@ -101,8 +113,8 @@ def following(flavor: Hardware, resource: str, units: Iterable[Node]) -> str:
         return ""
     if len(flavor.follows) != 1:
         return " (with what follows their slices)"
-    (each,) = flavor.follows.values()
-    return f" ({amount_of(each[resource], resource)} follow each GPU)"
+    ((main, each),) = flavor.follows.items()
+    return f" ({amount_of(each[resource], resource)} follow each {amount_of(1, main).removeprefix('1 ')})"
 
 
 def breaking(flavor: Hardware, broken: Collection[str]) -> list[str]:
@@ -155,7 +167,8 @@ def _comparable(org: Org, flavor: Hardware) -> bool:
     )
     spare = document.nodes > 0 and any(layout.nodes <= document.spare_nodes for layout in flavor.layouts)
     spare = spare or document.spare_nodes >= document.nodes > 0
-    return not (unread or spare) and known_board(document) and readable_layout(flavor) and _has_size(flavor)
+    readable = known_board(document) and readable_layout(flavor) and readable_sharing(document)
+    return not (unread or spare) and readable and _has_size(flavor)
 
 
 def _has_size(flavor: Hardware) -> bool:
@@ -165,9 +178,20 @@ def _has_size(flavor: Hardware) -> bool:
 
 
 def readable_layout(flavor: Hardware) -> bool:
-    """Whether every profile of the MIG layout is one of the board: else its own finding says enough."""
-    profiles = flavor.gpu.profiles if flavor.gpu is not None else {}
-    return all(profile in profiles for layout in flavor.layouts for profile in layout.profiles)
+    """Whether the MIG layout makes instances of profiles of the board: else its own finding says enough."""
+    if flavor.gpu is None:
+        return True
+    known = all(profile in flavor.gpu.profiles for layout in flavor.layouts for profile in layout.profiles)
+    counts = [layout.profiles.values() for layout in flavor.layouts if layout.profiles]
+    return known and bool(flavor.layouts) and all(min(each) >= 0 and any(each) for each in counts)
+
+
+def readable_sharing(document: Flavor) -> bool:
+    """Whether `sharing` says one way and a number of shares, if anything: else its own finding says enough."""
+    if document.sharing is None:
+        return True
+    written = [count for count in (document.sharing.time_slicing, document.sharing.mps) if count is not None]
+    return len(written) == 1 and written[0] > 1
 
 
 def known_board(document: Flavor) -> bool:

@@ -22,9 +22,10 @@ from tenancy.model.quantity import QuantityError, parse
 from tenancy.model.reach import queue_node
 from tenancy.pipeline import Options, examine
 from tenancy.plan import plan
+from tenancy.plan.topology import default_topology
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tenancy.report import explain as view
-from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise
+from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise, Topology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ def explain(unit: str, org: Path | None, job: Job, *, format_: str) -> Status:
     if job.flavor is not None:
         _known(job.flavor, list(found.org.flavors), "flavor")
     explanations = [
-        _explained(cluster, node, job)
+        _explained(found.org, cluster, node, job)
         for cluster in found.plans or plan(found.org)
         if _concerns(found.org, cluster, node, job)
     ]
@@ -91,7 +92,7 @@ def _concerns(org: Org, cluster: ClusterPlan, node: Node, job: Job) -> bool:
     return here and cluster.name in node.clusters
 
 
-def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
+def _explained(org: Org, cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
     waiting = WAITING[cluster.cluster.scheduler]
     queue = _queue(cluster, node)
     held: Group | Queue = queue or next(group for group in cluster.groups if group.name == (node.queue or node.name))
@@ -112,6 +113,7 @@ def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
         loans=tuple(_loans(cluster, held, flavors)) if waiting.lends else (),
         fragmentation=tuple(_fragmentation(cluster, held, flavors)),
         parts=waiting.parts(cluster, queue) if waiting.parts and queue else {},
+        topology=_topology(org, cluster, node),
     )
     if not job.asked:
         return shown
@@ -119,6 +121,21 @@ def _explained(cluster: ClusterPlan, node: Node, job: Job) -> Explanation:
         below = [unit.title for unit in _leaves(node) if cluster.name in unit.clusters]
         return replace(shown, unasked=tuple(below))
     return replace(shown, answer=_answer(cluster, queue, job, shown.namespaces))
+
+
+def _topology(org: Org, cluster: ClusterPlan, node: Node) -> Topology | None:
+    """What jobs of the unit get that ask for none, and what they write where nothing gives it."""
+    found = default_topology(org, node.topology, node if node.inner else queue_node(node), cluster.flavors)
+    asking = WAITING[cluster.cluster.scheduler].asking
+    if found is None or asking is None:
+        return None
+    return Topology(
+        mode=found.mode,
+        level=found.level,
+        lacking=found.lacking,
+        given=mutates(cluster),
+        asking={flavor: asking(cluster, found, flavor) for flavor in found.flavors},
+    )
 
 
 def _queue(cluster: ClusterPlan, node: Node) -> Queue | None:
@@ -248,7 +265,7 @@ def _request(cluster: ClusterPlan, queue: Queue, job: Job) -> Request:
     pod: dict[str, int] = {}
     if job.gpus is not None or job.profile is not None:
         key, count = job.profile or GPUS, 1 if job.gpus is None else job.gpus
-        flavor = _flavor(cluster, queue, job.flavor, key)
+        flavor = _flavor(cluster, queue, job, key)
         resource = flavor.names[key]
         pod = {resource: count, **{name: amount * count for name, amount in flavor.follows[resource].items()}}
     else:
@@ -259,15 +276,17 @@ def _request(cluster: ClusterPlan, queue: Queue, job: Job) -> Request:
     return Request(pod=pod, pods=1 if job.pods is None else job.pods, flavor=job.flavor or "")
 
 
-def _flavor(cluster: ClusterPlan, queue: Queue, name: str | None, key: str) -> Hardware:
+def _flavor(cluster: ClusterPlan, queue: Queue, job: Job, key: str) -> Hardware:
     """The flavor that the GPUs are counted on: as given, or the first that has them, of those that the queue reaches
-    if it can be."""
+    if it can be. Several for one pod are no shares where there is a choice."""
+    name, several = job.flavor, job.gpus is not None and job.gpus > 1
     names = [name] if name is not None else [*queue.flavors, *cluster.flavors]
-    found = next((flavor for each in names if key in (flavor := cluster.flavors[each]).names and flavor.gpu), None)
-    if found is None:
+    found = [flavor for each in names if key in (flavor := cluster.flavors[each]).names and flavor.gpu]
+    if not found:
         where = f"flavor {name!r}" if name is not None else f"cluster {cluster.name!r}"
         raise click.UsageError(f"{where} has no {'GPUs' if key == GPUS else f'MIG profile {key!r}'} to ask for")
-    return found
+    within = [flavor for flavor in found if flavor.name in queue.flavors]
+    return min(within or found, key=lambda flavor: several and flavor.shares > 1)
 
 
 def _amount(written: str, resource: str) -> int:

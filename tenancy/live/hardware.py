@@ -71,8 +71,8 @@ class Kind:
 
     @property
     def sharing(self) -> Mapping[str, int]:
-        """As the language has it."""
-        return {"mps" if self.mps else "timeSlicing": self.shares} if self.shares > 1 else {}
+        """As the language has it; MPS does not go with MIG."""
+        return {"mps" if self.mps and not self.slices else "timeSlicing": self.shares} if self.shares > 1 else {}
 
 
 def kind_of(node: LiveNode) -> Kind:

@@ -105,7 +105,8 @@ NODE_LABELS: Final = Rule(
     "node-labels",
     Severity.ERROR,
     "Nodes without the labels of their flavor",
-    "The labels become the node selector of every job that the flavor takes: jobs never land on these nodes.",
+    "The labels become the node selector of every job that the flavor takes, and some say what runs on the node: "
+    "without them jobs never land there, or find it run otherwise.",
 )
 NODE_TOPOLOGY: Final = Rule(
     "node-topology",

@@ -27,6 +27,9 @@ _ALIKE: Final = 0.9
 _LISTED: Final = 16
 """So many nodes are listed by name where nothing else tells them."""
 _GIB: Final = 1 << 30
+_STEP: Final = {CPU: 1000, MEMORY: _GIB}
+_CRUMBS: Final = {CPU: 16, MEMORY: 16 << 20}
+"""So much of a node for each share leaves the smallest MIG slice something: a twelfth of a GPU, and whole MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +92,8 @@ def _unfit(node: LiveNode, kind: Kind) -> str:
         return "too small for jobs (less than 1 cpu or 1Gi), or without a status"
     if kind.board is not None and not 1 <= kind.gpus <= MOST_GPUS:
         return f"with GPUs that cannot be counted, or more than {MOST_GPUS}"
+    if any(_left(node, size) < kind.gpus * kind.shares * unit for size, unit in _CRUMBS.items()):
+        return "with more GPUs or shares than cpu and memory for them"
     return ""
 
 
@@ -101,6 +106,12 @@ def _remarks(nodes: Sequence[LiveNode], kinds: Mapping[str, Kind]) -> tuple[str,
     return tuple(
         remark if len(some) == len(nodes) else f"{remark} ({named(some)})" for remark, some in sorted(of.items())
     )
+
+
+def _left(node: LiveNode, resource: str) -> int:
+    """What a node has beside the usual DaemonSets; all of it where these would take the whole."""
+    size, daemons = node.allocatable[resource], DEFAULT_DAEMONS[resource]
+    return size if size < daemons + _STEP[resource] else size - daemons - _STEP[resource]
 
 
 def _by_size(nodes: Sequence[LiveNode]) -> Iterator[tuple[LiveNode, ...]]:

@@ -170,7 +170,8 @@ class Unit(Document):
     storage: dict[str, Scalar] = Field({}, description="Storage per class, summed like budgets.")
     priorities: list[str] | None = Field(None, description="The priorities its jobs may use (all). Not supported yet.")
     topology: str | None = Field(
-        None, description="`required LEVEL` or `preferred LEVEL`: default of its job templates. Not supported yet."
+        None,
+        description="`required LEVEL` or `preferred LEVEL`: what its GPU jobs get that ask for no topology themselves.",
     )
     limits: Limits = Field(Limits(), description="Object counts and container defaults.")
     labels: dict[str, str] = Field({}, description="Labels of its namespaces.")

@@ -85,7 +85,7 @@ class FlavorSharing(Document):
     """GPUs handed out in shares by the device plugin: one of the two ways."""
 
     time_slicing: int | None = Field(None, description="Shares per GPU by time-slicing, 2 or more.")
-    mps: int | None = Field(None, description="Shares per GPU by MPS, 2 to 48.")
+    mps: int | None = Field(None, description="Shares per GPU by MPS, 2 to 48 (16 on Volta).")
     across_departments: bool = Field(
         False, description="Accept that departments share GPUs without isolation of memory and faults."
     )

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 from tenancy.diagnostics import KeyPath
 from tenancy.model.document import BudgetEntry, Department, Organization, Policy, Project, Team, Unit
 from tenancy.model.hardware import Hardware, hardware
+from tenancy.model.unit_topology import UnitTopology, parse_topology
 
 STATES: Final = ("active", "held", "draining")
 """From least to most restrictive; a unit is in the most restrictive state of its ancestors and its own."""
@@ -79,6 +80,8 @@ class Node:
     entries: dict[str, Entry] = field(default_factory=dict)
     clusters: frozenset[str] = frozenset()
     """Clusters in which it has a queue."""
+    topology: UnitTopology | None = None
+    """What its jobs get that ask for no topology: as it says itself, else as the nearest unit above that does."""
 
     @property
     def queue(self) -> str:
@@ -202,6 +205,7 @@ def _node(parent: Node, kind: str, name: str, document: Unit, path: KeyPath, uni
         parent=parent,
         rules=parent.rules.overridden(document.policy),
         state=max(parent.state, document.state, key=STATES.index),
+        topology=(parse_topology(document.topology) if document.topology else None) or parent.topology,
     )
     parent.children.append(node)
     units.append(node)

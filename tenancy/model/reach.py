@@ -100,7 +100,7 @@ def usable(node: Node, flavor: Hardware, resource: str) -> int:
 
 
 def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
-    """How many pods of one GPU or MIG slice each the queue may admit at once."""
+    """How many pods of one GPU, MIG slice or share each the queue may admit at once."""
     return sum(
         queue.entries[flavor.name].amounts[main].limit
         for flavor in flavors.values()

@@ -25,6 +25,9 @@ VOLCANO_PATCHES: Final[Mapping[str, int]] = {"1.14": 2}
 """The first patch of a minor whose webhook has the rules of today (Volcano 1.14.2 changed them)."""
 
 KUBERNETES: Final = ("1.34", "1.35", "1.36")
+MUTATING_SINCE: Final = (1, 36)
+"""The first Kubernetes minor that serves MutatingAdmissionPolicy as v1."""
+
 DEFAULT_KUEUE: Final = "0.19"
 DEFAULT_VOLCANO: Final = "1.15"
 DEFAULT_KUBERNETES: Final = "1.36"

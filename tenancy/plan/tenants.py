@@ -12,6 +12,7 @@ from tenancy.model.organization import Node, Org, namespaces
 from tenancy.model.reach import most_gpu_pods, queue_node
 from tenancy.plan.labels import unit_labels
 from tenancy.plan.queues import folder
+from tenancy.plan.topology import default_topology
 from tenancy.plan.values import Grant, Isolation, Namespace
 
 LEVELS: Final = (("admin", "admins"), ("member", "members"), ("viewer", "viewers"))
@@ -73,6 +74,7 @@ def _namespace(
         objects=_objects(queue, units, flavors),
         storage=storage,
         container=_container(queue, units, flavors),
+        topology=default_topology(org, node.topology, queue, flavors),
         folder=folder(team),
         file=team.name,
     )

@@ -77,6 +77,20 @@ class Isolation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """What GPU jobs get that ask for no topology themselves."""
+
+    mode: str
+    """`required`: one place for all pods of a job, or it waits. `preferred`: as few places as can be."""
+    level: str
+    """The key of the node label that tells the places apart."""
+    flavors: tuple[str, ...]
+    """The GPU flavors within reach whose nodes have the level."""
+    lacking: tuple[str, ...]
+    """Those with the same resources whose nodes do not: jobs that choose one get no default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Namespace:
     """A namespace with all that belongs to it."""
 
@@ -95,6 +109,8 @@ class Namespace:
     """Bytes per storage class."""
     container: Mapping[str, int]
     """Default requests of a container, per resource."""
+    topology: Topology | None
+    """None where the unit says none, or nothing in the cluster looks at it."""
     folder: str
     file: str
     """The stem of the file that it is written to: the team's name."""
@@ -150,3 +166,9 @@ class ClusterPlan:
     auditors: tuple[str, ...]
     labels: Mapping[str, str]
     """Labels of what belongs to the organization as a whole."""
+
+    @property
+    def device_classes(self) -> Mapping[str, str]:
+        """From the resources that are counted in claims, sorted, to the DeviceClass that claims name."""
+        counted = (device for flavor in self.flavors.values() for device in flavor.devices if device.device_class)
+        return dict(sorted((device.resource, device.device_class) for device in counted))

@@ -14,10 +14,9 @@ from typing import Any, Final
 import yaml
 
 from tenancy import backend
-from tenancy.backend.shared.admission import MUTATING_SINCE
 from tenancy.backend.shared.metadata import SYNC_OPTIONS
 from tenancy.model.organization import Org
-from tenancy.model.versions import number
+from tenancy.model.versions import MUTATING_SINCE, number
 from tenancy.pipeline import Custom
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
@@ -44,8 +43,10 @@ ADMISSION: Final = tuple(
 SHARED: Final = (
     "/apis/scheduling.k8s.io/v1/priorityclasses",
     *(f"/apis/rbac.authorization.k8s.io/v1/{kind}" for kind in ("clusterrolebindings", "clusterroles")),
+    *("/apis/karpenter.sh/v1/nodepools", "/apis/nfd.k8s-sigs.io/v1alpha1/nodefeaturerules"),
+    *("/apis/resource.k8s.io/v1/deviceclasses", "/api/v1/namespaces/gpu-operator/configmaps"),
 )
-"""What may be ours outside namespaces whatever the scheduler is, the users of a thing before the thing."""
+"""What may be ours outside namespaces of tenants whatever the scheduler is, the users of a thing before the thing."""
 WORK: Final = ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods")
 """With the scheduler's own: what people run in a namespace."""
 PAUSE: Final = 0.5

@@ -30,8 +30,8 @@ def _listed(cluster: Cluster, crd: Object) -> bool:
     """Whether the storage of an established kind is there, which it is a moment later."""
     spec = crd["spec"]
     try:
-        for version in spec["versions"]:
-            cluster.client.list(f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}")
+        for version in (each["name"] for each in spec["versions"] if each["served"]):
+            cluster.client.list(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     except Refused:
         return False
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tenancy.model.hardware import DEFAULT_DAEMONS, GPUS, HOSTNAME, Hardware, amount
@@ -56,21 +55,14 @@ def _devices(flavor: Hardware) -> list[dict[str, int]]:
     """What each node's device plugin would report, layouts laid onto the first nodes that have GPUs left."""
     nodes: list[dict[str, int]] = [{} for _ in range(flavor.nodes)]
     free = [flavor.node[GPUS]] * flavor.nodes
-    for layout in flavor.layouts:
+    for number, layout in enumerate(flavor.layouts):
+        offered = [each for each in flavor.devices if number in each.per_gpu and not each.device_class]
         for index in [at for at, left in enumerate(free) if left >= layout.gpus][: layout.nodes]:
             free[index] -= layout.gpus
-            for resource, count in _per_gpu(flavor, layout.profiles):
-                nodes[index][resource] = nodes[index].get(resource, 0) + count * layout.gpus
+            for device in offered:
+                count = device.per_gpu[number] * layout.gpus
+                nodes[index][device.resource] = nodes[index].get(device.resource, 0) + count
     return nodes
-
-
-def _per_gpu(flavor: Hardware, profiles: object) -> Iterator[tuple[str, int]]:
-    assert flavor.gpu is not None
-    if not profiles:
-        yield flavor.gpu.resource, 1
-    elif isinstance(profiles, dict):
-        for profile, count in profiles.items():
-            yield flavor.gpu.profiles[profile].resource, count
 
 
 def _labels(flavor: Hardware, node: str, index: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Final
 _IN_USE: Final = "Kueue's own guard against deletion while in use: its webhook or controller adds and removes it"
 
 ADDED: Final[Mapping[tuple[str, str], str]] = {
+    ("AdmissionCheck", "metadata.finalizers"): _IN_USE,
     ("ClusterQueue", "metadata.finalizers"): _IN_USE,
     ("ResourceFlavor", "metadata.finalizers"): _IN_USE,
     ("Topology", "metadata.finalizers"): _IN_USE,

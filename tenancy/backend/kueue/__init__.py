@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tenancy.backend.kueue.admission_checks import admission_checks
+from tenancy.backend.kueue.claims import claims
 from tenancy.backend.kueue.configuration import configuration
 from tenancy.backend.kueue.configuration_schema import violations
 from tenancy.backend.kueue.flavors import flavors, priorities
 from tenancy.backend.kueue.policies import policies
 from tenancy.backend.kueue.queues import cluster_queue, cohort, local_queue
+from tenancy.backend.kueue.topology_defaults import marks
 from tenancy.backend.kueue.work import WORK
 from tenancy.backend.manifest import Manifest, Nonconforming, Object, Page
 from tenancy.backend.shared import platform, tenant, tenants
-from tenancy.plan.values import ClusterPlan
+from tenancy.backend.waiting import queue_of
+from tenancy.plan.values import ClusterPlan, Namespace
 
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
@@ -25,8 +29,17 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     if found := tuple(policies(plan)):
         yield Manifest("policies/admission.yaml", found)
     yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
+    if checks := tuple(admission_checks(plan)):
+        yield Manifest("queues/admission-checks.yaml", checks)
     yield from _queues(plan)
-    yield from tenants(plan, lambda namespace: (*tenant(plan, namespace, WORK), local_queue(namespace)))
+    yield from tenants(plan, lambda namespace: _of_tenant(plan, namespace))
+
+
+def _of_tenant(plan: ClusterPlan, namespace: Namespace) -> Iterator[Object]:
+    yield from tenant(plan, namespace, WORK, marks(plan, namespace))
+    if plan.device_classes:
+        yield from claims(plan, namespace, queue_of(plan, namespace.queue))
+    yield local_queue(namespace)
 
 
 def _configuration(plan: ClusterPlan) -> dict[str, Any]:

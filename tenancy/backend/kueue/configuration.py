@@ -1,4 +1,4 @@
-"""The manager's Configuration, which is global to a cluster: sharing, gangs, managed namespaces, integrations.
+"""The manager's Configuration, which is global to a cluster: sharing, gangs, managed namespaces, claims, integrations.
 
 The chart takes it as an unparsed text and checks nothing, and a wrong key stops the manager; `configuration_schema` is
 the check. Values that Kueue would fill in differently by version are stated.
@@ -50,6 +50,10 @@ def configuration(plan: ClusterPlan) -> dict[str, Any]:
         strategies = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
         result["fairSharing"] = {"preemptionStrategies": strategies}
     result["integrations"] = {"frameworks": [framework.name for framework in WORK.frameworks]}
+    if classes := plan.device_classes:
+        # Counted from 0.18 on, without a gate of ours: KueueDRAIntegration is beta and on in 0.18 and 0.19.
+        mappings = [{"name": resource, "deviceClassNames": [name]} for resource, name in classes.items()]
+        result["resources"] = {"deviceClassMappings": mappings}
     if gates := GATES.get(plan.kueue):
         result["featureGates"] = dict(gates)
     return result

@@ -1,4 +1,4 @@
-"""What Kueue makes of each promise. It is the reference: all are kept, and two have a weakness that is to be known."""
+"""What Kueue makes of each promise. It is the reference: all are kept, and three have a weakness to be known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from tenancy.backend.parity import KEPT, Answer, Answers, Fate, Made, differently, kept
 from tenancy.backend.promises import Look, Said
+from tenancy.backend.shared.admission import mutates
 
 
 def _state(seen: Look, said: Said) -> Made:
@@ -14,6 +15,12 @@ def _state(seen: Look, said: Said) -> Made:
     if said.value == "draining":
         return KEPT
     return Made(Fate.DIFFERENTLY, "what it has borrowed stays with it until its jobs end: nobody takes it back")
+
+
+def _topology_default(seen: Look, said: Said) -> Made:
+    """The API server gives it, if it has mutating policies."""
+    del said
+    return KEPT if mutates(seen.plan) else Made(Fate.DIFFERENTLY, "nothing gives it to them: a job asks by itself")
 
 
 ANSWERS: Final[Answers] = {
@@ -29,6 +36,7 @@ ANSWERS: Final[Answers] = {
     "spareNodes": kept(),
     "wholeNodes": kept(),
     "topology": kept(),
+    "topologyDefault": Answer("before Kubernetes 1.36 a job asks by itself", _topology_default),
     "reserved": kept(),
     "quota": kept(),
     "limit": kept(),

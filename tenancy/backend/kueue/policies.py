@@ -1,12 +1,14 @@
-"""Admission policies that make promises true: requests that Kueue counts right, fences, and whole nodes."""
+"""Admission policies that make promises true: right requests, fences, whole nodes, shares and topologies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tenancy.backend.kueue.requests import requests
+from tenancy.backend.kueue.topology_defaults import topology_defaults
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.fences import fences
+from tenancy.backend.shared.shares import shares
 from tenancy.backend.shared.whole_nodes import whole_nodes
 from tenancy.plan.values import ClusterPlan
 
@@ -16,3 +18,5 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     yield from requests(plan)
     yield from fences(plan, injects=True)
     yield from whole_nodes(plan)
+    yield from topology_defaults(plan)
+    yield from shares(plan)

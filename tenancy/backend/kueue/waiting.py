@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tenancy.backend.kueue.capacity import capacity, reach
+from tenancy.backend.kueue.topology_defaults import asking
 from tenancy.backend.waiting import (
-    WHOLE_NODES,
     Cause,
     Outcome,
     Request,
@@ -68,8 +68,8 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
     wanted = {name: count for name, count in request.pod.items() if count}
     if found.state != "active":
         return Verdict(outcome="never", cause="stopped", message=f"ClusterQueue {queue} is ")
-    if refused(cluster, found, wanted):
-        return Verdict(outcome="never", cause="whole-nodes", message=WHOLE_NODES, flavor=request.flavor)
+    if (answer := refused(cluster, found, request)) is not None:
+        return answer
     covered = {name: count for name, count in wanted.items() if name in _covered(cluster, found)}
     looks = [_look(cluster, found, cluster.flavors[name], request, covered) for name in found.flavors]
     if missing := [name for name in wanted if name not in covered]:
@@ -189,4 +189,11 @@ def _nearest(queue: Queue, looks: list[_Look], main: str) -> _Look:
     return min(looks, key=lambda look: (not quota_of(queue, look.flavor, main).limit, _NEARNESS.index(look.cause)))
 
 
-WAITING: Final = Waiting(verdict=verdict, reach=reach, queues=lambda _, queue: (queue.name,), weighs=True, injects=True)
+WAITING: Final = Waiting(
+    verdict=verdict,
+    reach=reach,
+    queues=lambda _, queue: (queue.name,),
+    weighs=True,
+    injects=True,
+    asking=asking,
+)

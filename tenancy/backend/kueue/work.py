@@ -12,8 +12,8 @@ from tenancy.backend.shared.work import OPERATED, PLAIN, READ, WRITE, Framework,
 KUEUE: Final = "kueue.x-k8s.io"
 _VISIBILITY: Final = f"visibility.{KUEUE}"
 _GOVERNING: Final = (
-    *("admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "topologies"),
-    *("workloadpriorityclasses", "workloads"),
+    *("admissionchecks", "clusterqueues", "cohorts", "localqueues", "provisioningrequestconfigs", "resourceflavors"),
+    *("topologies", "workloadpriorityclasses", "workloads"),
 )
 
 WORK: Final = Work(

@@ -51,7 +51,7 @@ NO_TOPOLOGY: Final = Loss(
     Severity.ERROR,
     "Jobs that are spread over racks",
     "Nothing keeps the pods of a job within one rack or block, so that their traffic crosses the widest links.",
-    "remove `topology` from the flavor",
+    "remove `topology` from flavors and units",
 )
 
 RULES: Final = (NO_BORROWING, NO_GANGS, QUOTA_DIVIDED, FLAVORS_NOT_TOLD_APART, NO_QUEUE, NO_TOPOLOGY)

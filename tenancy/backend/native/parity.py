@@ -118,6 +118,7 @@ ANSWERS: Final[Answers] = {
     "spareNodes": kept(),
     "wholeNodes": kept(),
     "topology": _always(NO_TOPOLOGY, "they go wherever there is room"),
+    "topologyDefault": _always(NO_TOPOLOGY, "they go wherever there is room"),
     "reserved": Answer("in parts, where a unit has several namespaces", _owned, (QUOTA_DIVIDED,)),
     "quota": Answer(
         "in parts, where a unit has several namespaces; together with other flavors of the same resource",

@@ -1,4 +1,4 @@
-"""Admission policies that make promises true where quotas cannot: fences, and whole nodes."""
+"""Admission policies that make promises true where quotas cannot: fences, whole nodes, shares."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.fences import fences
+from tenancy.backend.shared.shares import shares
 from tenancy.backend.shared.whole_nodes import whole_nodes
 from tenancy.plan.values import ClusterPlan
 
@@ -14,3 +15,4 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     """The policies that the cluster needs, each with its binding."""
     yield from fences(plan, injects=False)
     yield from whole_nodes(plan)
+    yield from shares(plan)

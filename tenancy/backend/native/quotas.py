@@ -14,7 +14,9 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from tenancy.backend.manifest import Object
+from tenancy.backend.shared.claims import devices_key, foreign_devices, implicit
 from tenancy.backend.shared.metadata import obj
+from tenancy.model.devices import SHARED
 from tenancy.model.hardware import CPU, MEMORY, Hardware
 from tenancy.model.organization import Quota
 from tenancy.model.quantity import canonical
@@ -66,6 +68,19 @@ def hard(plan: ClusterPlan, part: Part) -> dict[str, int]:
     return {resource: sum(amounts.get(resource, 0) for amounts in part.values()) for resource in sorted(plan.resources)}
 
 
+def keys(plan: ClusterPlan, resource: str) -> tuple[str, ...]:
+    """What a quota counts a resource by: what pods request, or what claims have of its DeviceClass.
+
+    From Kubernetes 1.36 on a pod also gets devices of a class without a claim, by a resource that is called after the
+    class. The scheduler makes the claim then, long after the pod has passed, so both are counted (`claimEvaluator` in
+    pkg/quota counts a claim for the second key only as far as its pod is not).
+    """
+    name = plan.device_classes.get(resource)
+    if name is None:
+        return (f"requests.{resource}",)
+    return devices_key(name), f"requests.{implicit(name)}"
+
+
 def _compute(plan: ClusterPlan, namespace: Namespace, queue: Queue, part: Part) -> Object:
     """Its annotations say for `diff` what sums of all flavors and namespaces hide."""
     owned = [
@@ -79,8 +94,13 @@ def _compute(plan: ClusterPlan, namespace: Namespace, queue: Queue, part: Part) 
         notes[f"{plan.domain}/shared"] = "true"
     if queue.state != "active":
         notes[f"{plan.domain}/state"] = queue.state
-    spec = {"hard": {f"requests.{name}": canonical(amount, name) for name, amount in hard(plan, part).items()}}
-    return _quota(namespace, COMPUTE, spec, notes)
+    counted = {key: canonical(amount, name) for name, amount in hard(plan, part).items() for key in keys(plan, name)}
+    return _quota(namespace, COMPUTE, {"hard": _unshared(plan) | counted | foreign_devices(plan)}, notes)
+
+
+def _unshared(plan: ClusterPlan) -> dict[str, str]:
+    """None of what a node offers that has not been told to share its GPUs, or no longer: it would be in no quota."""
+    return {f"requests.{name.removesuffix(SHARED)}": "0" for name in plan.resources if name.endswith(SHARED)}
 
 
 def _quota(

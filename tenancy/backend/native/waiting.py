@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from tenancy.backend.native.quotas import COMPUTE, hard, parts, stopped
+from tenancy.backend.native.quotas import COMPUTE, hard, keys, parts, stopped
 from tenancy.backend.waiting import (
-    WHOLE_NODES,
     Request,
     Verdict,
     Waiting,
@@ -30,6 +29,8 @@ from tenancy.model.hardware import Hardware
 from tenancy.model.quantity import canonical
 from tenancy.plan.values import ClusterPlan, Group, Queue
 
+UNALLOCATED: Final = "cannot allocate all claims"
+"""What kube-scheduler says where no node has devices for a pod's claims (its plugin dynamicresources)."""
 _REFUSED: Final = f"exceeded quota: {COMPUTE}, requested: "
 
 
@@ -43,12 +44,14 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
     if found.state != "active":
         message = f"exceeded quota: {stopped(found.state)}, requested: pods=1, used: "
         return Verdict(outcome="never", cause="stopped", message=message)
-    if refused(cluster, found, wanted):
-        return Verdict(outcome="never", cause="whole-nodes", message=WHOLE_NODES, flavor=request.flavor)
+    if (answer := refused(cluster, found, request)) is not None:
+        return answer
     has = _most(cluster, found, request.namespace, main_of(wanted))
     starts = min((has.get(name, 0) // count for name, count in wanted.items()), default=request.pods)
     short = [name for name, count in wanted.items() if count * (starts + 1) > has.get(name, 0)]
-    asked = ",".join(f"requests.{name}={canonical(wanted[name], name)}" for name in sorted(short))
+    # Pods are refused for what they request; one that is not is still refused its claim.
+    short = [name for name in short if name not in cluster.device_classes] or short
+    asked = ",".join(f"{keys(cluster, name)[0]}={canonical(wanted[name], name)}" for name in sorted(short))
     message = f"{_REFUSED}{asked}, used: "
     if not starts:
         return Verdict(outcome="never", cause="capacity", message=message)
@@ -86,7 +89,8 @@ def _placed(cluster: ClusterPlan, queue: Queue, request: Request, wanted: Mappin
     place = {flavor.name: room(flavor, wanted) for flavor in opened}
     main = main_of(wanted)
     nearest = max(opened, key=lambda each: (min(place[each.name], request.pods), main in each.resources))
-    message = f"Insufficient {_scarcest(nearest, wanted)}"
+    scarce = _scarcest(nearest, wanted)
+    message = UNALLOCATED if scarce in cluster.device_classes else f"Insufficient {scarce}"
     if sum(place.values()) < request.pods:
         return Verdict(outcome="never", cause="nodes", message=message, flavor=nearest.name)
     scattered = message if scatters(nearest, wanted) else ""

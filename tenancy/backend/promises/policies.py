@@ -1,4 +1,4 @@
-"""What the policy, the weight and the state of a unit promise."""
+"""What the policy, the weight, the state and the topology of a unit promise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Final
 from tenancy.backend.promises.said import Key, Look, Maker, Said, Weights, borrows_here
 from tenancy.check.wording import runs_jobs
 from tenancy.model.organization import Node
-from tenancy.model.reach import budgeted, lends
+from tenancy.model.reach import budgeted, lends, queue_node
+from tenancy.plan.topology import default_topology
 
 
 def _weight(seen: Look, unit: Node) -> Iterator[Said]:
@@ -92,6 +93,18 @@ def _state(seen: Look, unit: Node) -> Iterator[Said]:
 
 _STATES: Final = {"held": "nothing new starts", "draining": "nothing new starts, and what runs is ended"}
 
+
+def _topology_default(seen: Look, unit: Node) -> Iterator[Said]:
+    """Of the unit that says it; projects without numbers of their own stand with their team."""
+    for each in (unit, *(child for child in unit.children if child.kind == "project" and not child.budget)):
+        if each.document is not None and each.document.topology is not None:
+            found = default_topology(seen.org, each.topology, queue_node(each), seen.plan.flavors)
+            if found is not None:
+                one = f"one `{found.level}`" if found.mode == "required" else f"as few `{found.level}` as can be"
+                words = f"its GPU jobs that ask for no topology stay within {one}"
+                yield Said("topologyDefault", each, words, at=(*each.path, "topology"))
+
+
 POLICIES: Final[Mapping[Key, Maker]] = {
     "weight": _weight,
     "reclaim": _reclaim,
@@ -99,5 +112,6 @@ POLICIES: Final[Mapping[Key, Maker]] = {
     "borrowingPreemption": _borrowing_preemption,
     "queueing": _queueing,
     "state": _state,
+    "topologyDefault": _topology_default,
 }
 """By the key of the promise."""

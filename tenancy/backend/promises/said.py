@@ -26,6 +26,7 @@ Key: TypeAlias = Literal[
     "spareNodes",
     "wholeNodes",
     "topology",
+    "topologyDefault",
     "reserved",
     "quota",
     "limit",
@@ -38,8 +39,8 @@ Key: TypeAlias = Literal[
     "queueing",
     "state",
 ]
-"""What can be promised: mostly a key of the language. `pool` is a quota that is not handed on, `flavors` the choice
-among them, and `reclaim…` what taking back costs and brings, whoever does it."""
+"""What can be promised: mostly a key of the language. `topologyDefault` is that of a unit, `pool` a quota that is not
+handed on, `flavors` the choice among them, and `reclaim…` what taking back costs and brings, whoever does it."""
 
 KEYS: Final[tuple[Key, ...]] = get_args(Key)
 

@@ -30,7 +30,7 @@ def tenant(
 ) -> Iterator[Object]:
     """A namespace and the objects in it, without what is a scheduler's but for `annotations` of the namespace."""
     yield namespace_object(plan, namespace, annotations or {})
-    yield from limits(namespace, work)
+    yield from limits(namespace, work, claims=bool(plan.device_classes))
     yield from service_accounts(namespace)
     yield from bindings(namespace)
     yield from policies(plan, namespace)

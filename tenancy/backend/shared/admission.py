@@ -5,7 +5,7 @@ The API server and the controller manager rewrite what is left out or empty at e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tenancy.backend.manifest import Object
@@ -13,12 +13,10 @@ from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.metadata import obj
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, pod_templates, resource_rules
 from tenancy.model.hardware import Taint
-from tenancy.model.versions import number
+from tenancy.model.versions import MUTATING_SINCE, number
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "admissionregistration.k8s.io/v1"
-MUTATING_SINCE: Final = (1, 36)
-"""The first Kubernetes minor that serves MutatingAdmissionPolicy as v1."""
 
 
 def validating(
@@ -100,14 +98,30 @@ def changed() -> dict[str, str]:
     return {"facts": _FACTS, "changed": "variables.facts.size() == 1 || variables.facts[0] != variables.facts[1]"}
 
 
-def pods(resources: Iterable[str], taints: Iterable[Taint]) -> dict[str, str]:
+def pods(resources: Iterable[str], taints: Iterable[Taint], claimed: Collection[str] = ()) -> dict[str, str]:
     """The variable `pods`: the new pod specs with `gpus` (which of `resources` their containers and init containers
     ask for) and `tolerates` (which of `taints` they tolerate, as `shown` writes them). Reads `templates`.
 
     Limits are enough: Kubernetes has no request of an extended resource without one. Tolerations match as in
-    Kubernetes; an operator that is not known is taken to match. `taints` must not be empty (CEL's types).
+    Kubernetes; an operator that is not known is taken to match. `taints` must not be empty (CEL's types). A pod with
+    claims counts as asking for all of `claimed`: what it claims stands in a template, which no policy sees.
     """
-    return {"resources": texts(resources), "taints": _taints(taints), "pods": _PODS}
+    claims = {"claimed": texts(claimed)} if claimed else {}
+    asks = _PODS.replace(_ASKS, f"{_CLAIMS} ||\n    {_ASKS}") if claimed else _PODS
+    return {"resources": texts(resources), **claims, "taints": _taints(taints), "pods": asks}
+
+
+def annotate(of: str, key: str, value: str) -> str:
+    """CEL for the JSON patches that write an annotation into the whole templates in the list `of`; key and value are
+    CEL as well."""
+    return f"""\
+{of}.map(it, !it.template.?metadata.hasValue() ?
+  JSONPatch{{op: "add", path: it.path + "/metadata",
+    value: {{"annotations": {{{key}: {value}}}}}}} :
+  !it.template.?metadata.?annotations.hasValue() ?
+  JSONPatch{{op: "add", path: it.path + "/metadata/annotations", value: {{{key}: {value}}}}} :
+  JSONPatch{{op: "add", path: it.path + "/metadata/annotations/" + jsonpatch.escapeKey({key}),
+    value: {value}}})"""
 
 
 def _taints(taints: Iterable[Taint]) -> str:
@@ -127,12 +141,15 @@ variables.templates.map(pods, pods.map(pod, [
   pod.spec.?tolerations.orValue([])
 ]))"""
 
-_PODS: Final = """\
-variables.templates[0].map(pod, {
+_CLAIMS: Final = "resource in variables.claimed && pod.spec.?resourceClaims.orValue([]).size() > 0"
+_ASKS: Final = "(pod.spec.?containers.orValue([]) + pod.spec.?initContainers.orValue([])).exists(container,"
+
+_PODS: Final = f"""\
+variables.templates[0].map(pod, {{
   "path": pod.path,
   "spec": pod.spec,
   "gpus": dyn(variables.resources.filter(resource,
-    (pod.spec.?containers.orValue([]) + pod.spec.?initContainers.orValue([])).exists(container,
+    {_ASKS}
       quantity(string(dyn(container.?resources.?limits[?resource].orValue("0")))).isGreaterThan(quantity("0"))))),
   "tolerates": dyn(variables.taints.filter(taint,
     pod.spec.?tolerations.orValue([]).exists(it,
@@ -140,7 +157,7 @@ variables.templates[0].map(pod, {
       it.?effect.orValue("") in ["", taint.effect] &&
       (!(it.?operator.orValue("") in ["", "Equal"]) || it.?value.orValue("") == taint.value)))
     .map(taint, taint.taint))
-})"""
+}})"""
 
 
 def _constraints(plan: ClusterPlan, rules: list[dict[str, Any]], namespaces: Sequence[str]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import changed, mutates, mutating, pods, templates, validating
 from tenancy.backend.shared.cel import text, texts
+from tenancy.backend.shared.claims import class_of, implicit
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.model.hardware import Hardware, Taint, tolerated
 from tenancy.plan.values import ClusterPlan
@@ -63,7 +64,7 @@ def _fences(flavors: list[Hardware]) -> list[Fence]:
         Fence(
             taint,
             tuple(each.name for each in having),
-            tuple(sorted({main for each in having if each.gpu for main in each.mains})),
+            tuple(sorted({name for each in having for name in _asked(each)})),
             not all(each.fenced for each in having),
         )
         for taint, having in sorted(found.items(), key=lambda item: (item[0].key, item[0].value, item[0].effect))
@@ -88,9 +89,14 @@ def _shared(plan: ClusterPlan, taint: Taint) -> bool:
     return any(tolerated(taint, each) for each in given)
 
 
+def _asked(flavor: Hardware) -> tuple[str, ...]:
+    """What containers ask for to get the GPUs of a flavor; of devices that are claimed, the name without a claim."""
+    return tuple(implicit(each.device_class) if each.device_class else each.resource for each in flavor.devices)
+
+
 def _pods(fences: list[Fence], resources: Iterable[str] = ()) -> dict[str, str]:
-    names = {*resources, *(name for fence in fences for name in fence.resources)}
-    return pods(sorted(names), [fence.taint for fence in fences])
+    names = sorted({*resources, *(name for fence in fences for name in fence.resources)})
+    return pods(names, [fence.taint for fence in fences], [name for name in names if class_of(name)])
 
 
 _NODE_NAME: Final = (
@@ -102,14 +108,16 @@ _NODE_NAME: Final = (
 
 def _only_with_gpus(fence: Fence) -> tuple[str, str]:
     taint = fence.taint.text
+    ways = {"a claim in resourceClaims" if class_of(name) else "GPUs in resources.limits" for name in fence.resources}
     expression = (
         "!variables.changed || variables.pods.all(pod,\n"
         f"  !({text(taint)} in pod.tolerates) || {_may(fence.resources)})"
     )
     return expression, (
-        f"Only pods that ask for {' or '.join(fence.resources)} may tolerate {taint}, the taint of "
-        f"{', '.join(fence.flavors)}: ask for GPUs in resources.limits, or remove the toleration "
-        "(one without a key or a value tolerates it too: write the key, the value and the effect that you mean)"
+        f"Only pods that ask for {' or '.join(class_of(name) or name for name in fence.resources)} may tolerate "
+        f"{taint}, the taint of {', '.join(fence.flavors)}: ask for {' or '.join(sorted(ways))}, or remove the "
+        "toleration (one without a key or a value tolerates it too: write the key, the value and the effect that you "
+        "mean)"
     )
 
 
@@ -125,7 +133,7 @@ def _tolerations(plan: ClusterPlan, flavors: list[Hardware], kinds: Sequence[Pod
     every: tuple[str, ...] = ()
     concerned = "pod.gpus.size() > 0"
     if any(fence.opened for fence in fences):
-        every = tuple(main for flavor in plan.flavors.values() if flavor.gpu for main in flavor.mains)
+        every = tuple(name for flavor in plan.flavors.values() for name in _asked(flavor))
         concerned = f"({' || '.join(dict.fromkeys(_may(fence.resources, fence.opened) for fence in fences))})"
     variables = {
         **templates(kinds),
@@ -148,7 +156,7 @@ def _may(resources: Sequence[str], opened: bool = False) -> str:
 
 def _admits(flavor: Hardware) -> str:
     """CEL: whether the pod gets past every taint of a flavor that it may use."""
-    may = _may(flavor.mains if flavor.gpu else (), not flavor.fenced)
+    may = _may(_asked(flavor), not flavor.fenced)
     return " && ".join([may, *(f"{text(taint.text)} in pod.tolerates" for taint in _hard(flavor))])
 
 

@@ -13,6 +13,7 @@ SYNC_OPTIONS: Final = "argocd.argoproj.io/sync-options"
 
 WAVES: Final[Mapping[str, int]] = {
     "Namespace": -4,
+    "AdmissionCheck": -2,
     "HyperNode": -2,
     "ResourceFlavor": -2,
     "Cohort": -1,
@@ -31,12 +32,18 @@ GUARDS: Final[Mapping[str, str]] = {
     "ClusterQueue": "Prune=confirm,Delete=confirm",
     "LocalQueue": "Prune=confirm,Delete=confirm",
     "Queue": "Prune=confirm,Delete=confirm",
+    "NodePool": "Prune=confirm,Delete=confirm",
+    "AdmissionCheck": "PruneLast=true",
+    "DeviceClass": "PruneLast=true",
     "HyperNode": "PruneLast=true",
+    "NodeFeatureRule": "PruneLast=true",
+    "ProvisioningRequestConfig": "PruneLast=true",
     "ResourceFlavor": "PruneLast=true",
     "Topology": "PruneLast=true",
 }
-"""Pruning a namespace or a queue ends work, so a person confirms it. Flavors and topologies go last, or replacing one
-deadlocks the sync on its finalizer (run against Argo CD 3.2)."""
+"""Pruning a namespace, a queue or a node pool ends work, so a person confirms it. Flavors, topologies and admission
+checks go last, or replacing one deadlocks the sync on its finalizer (run against Argo CD 3.2); so do the rules of
+nodes, whose labels and taints go with them."""
 
 
 def obj(

@@ -31,13 +31,15 @@ def namespace_object(plan: ClusterPlan, namespace: Namespace, annotations: Mappi
     return obj("v1", "Namespace", namespace.name, labels, annotations={**namespace.annotations, **annotations})
 
 
-def limits(namespace: Namespace, work: Work) -> Iterator[Object]:
+def limits(namespace: Namespace, work: Work, *, claims: bool = False) -> Iterator[Object]:
     """ResourceQuota of objects and storage, and LimitRange of default requests.
 
     The quota has no compute numbers: they would refuse the pods of a workload that the queue has admitted. The range
-    has default requests only: default limits would refuse every container that asks for more and sets none.
+    has default requests only: default limits would refuse every container that asks for more and sets none. `claims`:
+    whether tenants may create templates of claims.
     """
-    hard = {key: canonical(count, key) for key, count in {**_counts(work), **namespace.objects}.items()}
+    counts = {**_counts(work), **({"count/resourceclaimtemplates.resource.k8s.io": 1000} if claims else {})}
+    hard = {key: canonical(count, key) for key, count in {**counts, **namespace.objects}.items()}
     hard |= {name + _STORAGE: canonical(count, "memory") for name, count in namespace.storage.items()}
     requests = {name: canonical(count, name) for name, count in namespace.container.items()}
     yield obj(

@@ -52,6 +52,13 @@ POD_TEMPLATES: Final = (
 )
 
 
+def whole(kinds: Sequence[PodTemplates]) -> list[PodTemplates]:
+    """These kinds with the paths of whole templates, metadata included, in place of pod specs; that of a pod is the
+    pod."""
+    paths = (tuple(path.removesuffix("spec").removesuffix(".") for path in kind.paths) for kind in kinds)
+    return [kind._replace(paths=each) for kind, each in zip(kinds, paths, strict=True)]
+
+
 def resource_rules(operations: tuple[str, ...], kinds: Sequence[PodTemplates] = POD_TEMPLATES) -> list[dict[str, Any]]:
     """The rules that match these kinds, one for each API group and version, every default stated."""
     rules = groupby(kinds, key=lambda kind: (kind.group, kind.version))

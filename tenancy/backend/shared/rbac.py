@@ -17,6 +17,7 @@ from tenancy.plan.values import ClusterPlan, Namespace
 
 API: Final = "rbac.authorization.k8s.io/v1"
 GROUP: Final = "rbac.authorization.k8s.io"
+_RESOURCE: Final = "resource.k8s.io"
 
 
 def role_name(level: str) -> str:
@@ -27,7 +28,8 @@ def role_name(level: str) -> str:
 def roles(plan: ClusterPlan, work: Work) -> Iterator[Object]:
     """The ClusterRoles of the access levels and of platform staff, with the bindings of the latter."""
     for level, rules in _RULES.items():
-        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=rules(work))
+        claims = _claims(level) if plan.device_classes else []
+        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=[*rules(work), *claims])
     for level, subjects in (("platform-admin", plan.admins), ("platform-auditor", plan.auditors)):
         if subjects:
             yield _binding("ClusterRoleBinding", level, plan.labels, [_subject(text) for text in subjects])
@@ -133,6 +135,19 @@ def _admin(work: Work) -> list[dict[str, Any]]:
         _rule([""], ["secrets", "serviceaccounts"], WRITE),
         _rule([""], ["serviceaccounts/token"], ["create"]),
     ]
+
+
+def _claims(level: str) -> list[dict[str, Any]]:
+    """Rights to claims of GPUs, where a flavor is allocated so: jobs name a template, and pods get claims of it.
+
+    A claim of one's own is for nobody: Kueue does not count those that pods share. A role that is bound in a namespace
+    cannot show DeviceClasses, which belong to none.
+    """
+    if level.startswith("platform"):
+        seen = _rule([_RESOURCE], ["deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"], READ)
+        return [seen, _rule([_RESOURCE], ["deviceclasses"], WRITE)] if level == "platform-admin" else [seen]
+    templates = _rule([_RESOURCE], ["resourceclaimtemplates"], READ if level == "viewer" else WRITE)
+    return [_rule([_RESOURCE], ["resourceclaims"], READ), templates]
 
 
 def _platform_admin(work: Work) -> list[dict[str, Any]]:

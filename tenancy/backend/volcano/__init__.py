@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tenancy.backend.manifest import Manifest, Page
+from tenancy.backend.manifest import Manifest, Object, Page
 from tenancy.backend.shared import platform, tenant, tenants
 from tenancy.backend.shared.priorities import priority_classes
 from tenancy.backend.volcano.configuration import pages
@@ -12,8 +12,9 @@ from tenancy.backend.volcano.names import leaves_of
 from tenancy.backend.volcano.policies import policies
 from tenancy.backend.volcano.queues import default_queue, top_queue, unit_queues
 from tenancy.backend.volcano.topology import hyper_nodes
+from tenancy.backend.volcano.topology_defaults import marks
 from tenancy.backend.volcano.work import WORK
-from tenancy.plan.values import ClusterPlan
+from tenancy.plan.values import ClusterPlan, Namespace
 
 
 def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
@@ -38,7 +39,13 @@ def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
 
 
 def _tenants(plan: ClusterPlan) -> Iterator[Manifest]:
-    """Each namespace says which queues it may name."""
-    names = {queue.name: ",".join(leaves_of(plan, queue)) for queue in plan.queues}
+    """Each namespace says which queues it may name, and what its jobs get that ask for no topology."""
+    queues = {queue.name: queue for queue in plan.queues}
+    names = {name: ",".join(leaves_of(plan, queue)) for name, queue in queues.items()}
     key = f"{plan.domain}/queues"
-    return tenants(plan, lambda namespace: tenant(plan, namespace, WORK, {key: names[namespace.queue]}))
+
+    def objects(namespace: Namespace) -> Iterator[Object]:
+        defaults = marks(plan, namespace, queues[namespace.queue])
+        return tenant(plan, namespace, WORK, {key: names[namespace.queue], **defaults})
+
+    return tenants(plan, objects)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import mutates, mutating
+from tenancy.backend.shared.admission import annotate, mutates, mutating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.volcano.binding import PLAIN, SCHEDULER, queues
 from tenancy.backend.volcano.pod_templates import GROUP, KINDS, QUEUE, whole_templates
@@ -58,11 +58,5 @@ variables.queues.size() != 1 || request.operation != "CREATE" || !object.apiVers
 _PATCHES: Final = f"""\
 variables.stray.map(it,
   JSONPatch{{op: "add", path: it.path + "/spec/schedulerName", value: {text(SCHEDULER)}}}) +
-variables.unbound.map(it, !it.template.?metadata.hasValue() ?
-  JSONPatch{{op: "add", path: it.path + "/metadata",
-    value: {{"annotations": {{{text(QUEUE)}: variables.queues[0]}}}}}} :
-  !it.template.?metadata.?annotations.hasValue() ?
-  JSONPatch{{op: "add", path: it.path + "/metadata/annotations", value: {{{text(QUEUE)}: variables.queues[0]}}}} :
-  JSONPatch{{op: "add", path: it.path + "/metadata/annotations/" + jsonpatch.escapeKey({text(QUEUE)}),
-    value: variables.queues[0]}}) +
+{annotate("variables.unbound", text(QUEUE), "variables.queues[0]")} +
 variables.job.map(it, JSONPatch{{op: "add", path: it + "/queue", value: variables.queues[0]}})"""

@@ -6,6 +6,7 @@ from typing import Final
 
 from tenancy.backend.parity import KEPT, Answer, Answers, Fate, Made, differently, kept, losing
 from tenancy.backend.promises import Look, Said, borrowers
+from tenancy.backend.shared.admission import mutates
 from tenancy.backend.shared.losses import (
     DRAIN_ENDS_NOTHING,
     HOLD_LETS_PENDING_START,
@@ -142,6 +143,12 @@ def _cpu_jobs(seen: Look, said: Said) -> Made:
     return KEPT if said.value == "fence" else Made(Fate.DIFFERENTLY, "only those that name a queue of this flavor")
 
 
+def _topology_default(seen: Look, said: Said) -> Made:
+    del said
+    becomes = "Volcano jobs do, by the flavor of their queue; other work is placed pod by pod"
+    return Made(Fate.DIFFERENTLY, becomes if mutates(seen.plan) else "nothing gives it to them: a job asks by itself")
+
+
 ANSWERS: Final[Answers] = {
     "gang": Answer("together, or none, if minAvailable is all of them; never put back", _gang, (GANG_NOT_TIMED,)),
     "priorities": kept(),
@@ -158,6 +165,7 @@ ANSWERS: Final[Answers] = {
     "spareNodes": differently("who may borrow uses them as well; all quotas hold without them"),
     "wholeNodes": kept(),
     "topology": differently("Volcano learns the levels from the nodes' labels, and enforces none before it has"),
+    "topologyDefault": Answer("Volcano jobs alone; before Kubernetes 1.36 a job asks by itself", _topology_default),
     "reserved": Answer(f"lent to two borrowers together; back in {RESERVE_BACK}", _reserved, (RESERVE_LENT_OUT,)),
     "quota": Answer(
         "where cpu and memory do not follow the GPUs, a queue takes back more; before 1.15 a department may be pushed "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from tenancy.backend.shared.admission import templates
-from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, whole
 from tenancy.backend.volcano.work import BATCH, FLOW, SCHEDULING
 
 QUEUE: Final = f"{SCHEDULING}/queue-name"
@@ -35,5 +35,4 @@ POD_GROUP: Final = PodTemplates(SCHEDULING, "v1beta1", "podgroups", "PodGroup", 
 def whole_templates() -> dict[str, str]:
     """The variable `templates` as for every scheduler, but for each `path` the `template` with its metadata; that of a
     pod is the pod."""
-    outer = (tuple(path.removesuffix("spec").removesuffix(".") for path in kind.paths) for kind in KINDS)
-    return templates([kind._replace(paths=paths) for kind, paths in zip(KINDS, outer, strict=True)], "template")
+    return templates(whole(KINDS), "template")

@@ -1,4 +1,4 @@
-"""Admission policies of a cluster with Volcano: queues that cannot be left, states of units, fences, and whole nodes.
+"""Admission policies of a cluster with Volcano: queues that cannot be left, states, fences, whole nodes, topologies.
 
 There is none about requests: Volcano counts pods, which the API server has completed. What it computes from templates,
 the minimum of a PodGroup, is for the `enqueue` action, which our configuration leaves out.
@@ -10,12 +10,14 @@ from collections.abc import Iterator
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.fences import fences
+from tenancy.backend.shared.shares import shares
 from tenancy.backend.shared.whole_nodes import whole_nodes
 from tenancy.backend.volcano.binding import binding
 from tenancy.backend.volcano.defaults import defaults
 from tenancy.backend.volcano.pod_groups import pod_groups
 from tenancy.backend.volcano.pod_templates import KINDS
 from tenancy.backend.volcano.states import states
+from tenancy.backend.volcano.topology_defaults import topology_defaults
 from tenancy.plan.values import ClusterPlan
 
 
@@ -27,3 +29,5 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     yield from states(plan)
     yield from fences(plan, injects=False, kinds=KINDS)
     yield from whole_nodes(plan, KINDS)
+    yield from shares(plan, KINDS)
+    yield from topology_defaults(plan)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from tenancy.backend.volcano.names import leaf, leaves_of
+from tenancy.backend.volcano.topology_defaults import asking
 from tenancy.backend.waiting import (
-    WHOLE_NODES,
     Cause,
     Request,
     Verdict,
@@ -42,8 +42,8 @@ def verdict(cluster: ClusterPlan, queue: str, request: Request) -> Verdict:
     wanted = {name: count for name, count in request.pod.items() if count}
     if found.state != "active":
         return Verdict(outcome="never", cause="stopped", message=f"The unit of this namespace is {found.state}, so ")
-    if refused(cluster, found, wanted):
-        return Verdict(outcome="never", cause="whole-nodes", message=WHOLE_NODES, flavor=request.flavor)
+    if (answer := refused(cluster, found, request)) is not None:
+        return answer
     names = [request.flavor] if request.flavor else found.flavors
     looks = [_look(cluster, found, cluster.flavors[name], request, wanted) for name in names if name in found.flavors]
     if not looks:
@@ -79,4 +79,4 @@ def _cause(cluster: ClusterPlan, queue: Queue, flavor: Hardware, request: Reques
     return "nodes" if room(flavor, wanted) < request.pods else ""
 
 
-WAITING: Final = Waiting(verdict=verdict, reach=within_limits, queues=leaves_of)
+WAITING: Final = Waiting(verdict=verdict, reach=within_limits, queues=leaves_of, asking=asking)
