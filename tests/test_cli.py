@@ -80,6 +80,7 @@ def test_models_are_completed(project: Path) -> None:
     done = _tenancy(cwd=project, **words)
     assert [line.removeprefix("plain,") for line in done.stdout.splitlines()] == [
         "H20-96GB",
+        "H20-141GB",
         "H200-SXM-141GB",
         "H200-NVL-141GB",
     ]

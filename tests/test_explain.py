@@ -187,3 +187,47 @@ def test_no_other_scheduler_speaks_as_kueue_does(capsys: pytest.CaptureFixture[s
     _, out, _ = explained(capsys, "research/vision", scheduled, "--gpus", "24", "--flavor", "h100")
     assert "NEVER" in out
     assert [word for word in ("orkload", "topology", "Queue") if word in out] == []
+
+
+TOPOLOGY = "topology: [cloud.example/block, cloud.example/rack, kubernetes.io/hostname]"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "kubernetes", "said"),
+    [
+        (
+            "kueue",
+            "1.36",
+            "GPU jobs of several pods that ask for no topology get `required cloud.example/rack` on h100: each runs "
+            "within one, or waits. a100: no such level, so only jobs that select it run there, without a topology.",
+        ),
+        (
+            "kueue",
+            "1.35",
+            "Its topology is `required cloud.example/rack`, and before Kubernetes 1.36 jobs ask for it by themselves: "
+            "`kueue.x-k8s.io/podset-required-topology: cloud.example/rack`.",
+        ),
+        (
+            "volcano",
+            "1.36",
+            "Volcano jobs of several pods with GPUs that ask for no topology get `required cloud.example/rack` on "
+            "h100: each runs within one, or waits. a100: no such level, so jobs in its queue get nothing.",
+        ),
+        ("volcano", "1.35", "by themselves: `networkTopology: {mode: hard, highestTierAllowed: 1}`."),
+    ],
+)
+def test_what_jobs_get_that_ask_for_no_topology(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, scheduler: str, kubernetes: str, said: str
+) -> None:
+    """It is said with its whole label and its flavors, and what to write where nothing gives it to jobs."""
+    node = "nodes: 2, node: {gpus: 8, cpu: 66, memory: 516Gi}"
+    tmp_path.joinpath("org.yaml").write_text(
+        "apiVersion: tenancy/v1alpha1\nkind: Organization\nname: acme\n"
+        f'clusters: {{main: {{scheduler: {scheduler}, versions: {{kubernetes: "{kubernetes}"}}}}}}\n'
+        f"flavors:\n  h100: {{gpu: H100-SXM-80GB, {node}, {TOPOLOGY}}}\n  a100: {{gpu: A100-SXM4-80GB, {node}}}\n"
+        "departments: {lab: {budget: {h100: 16, a100: 16}, topology: required rack, teams: {dev: {}}}}\n",
+        encoding="utf-8",
+    )
+    status, out, _ = explained(capsys, "lab/dev", str(tmp_path))
+    assert status == 0
+    assert said in " ".join(out.split())

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 
 from tenancy import backend, check, load, model
+from tenancy.live import inventory_rules
 from tenancy.output import rules as output_rules
 from tenancy.render import rules as render_rules
 from tools.docs import ROOT, generated
 
-RULES = (*load.RULES, *model.RULES, *check.RULES, *backend.RULES, *render_rules.RULES, *output_rules.RULES)
+RULES = (
+    *load.RULES,
+    *model.RULES,
+    *check.RULES,
+    *backend.RULES,
+    *render_rules.RULES,
+    *output_rules.RULES,
+    *inventory_rules.RULES,
+)
 
 
 def test_generated_files_are_current() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tenancy import backend, check, load, model
 from tenancy.diagnostics import Rule
+from tenancy.live import inventory_rules
 from tenancy.model import schema
 from tenancy.output import rules as output_rules
 from tenancy.render import rules as render_rules
@@ -25,6 +26,7 @@ STAGES: tuple[tuple[str, str, tuple[Rule, ...]], ...] = (
     ("Losses", "What the chosen scheduler cannot keep; each can be accepted (docs/parity.md).", backend.RULES),
     ("Templates of your own", "What a template under org/templates/ may not do.", render_rules.RULES),
     ("Output", "Why a file under out/ is not written.", output_rules.RULES),
+    ("Nodes", "What `tenancy inventory` finds between an organization and what runs.", inventory_rules.RULES),
 )
 
 
@@ -60,12 +62,21 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}"
     yield ""
     yield f"*{rule.severity.value}* · {rule.title}. {rule.why}"
-    case = ROOT / "tests" / "checks" / rule.code / "diagnostics.txt"
-    if case.exists():
+    if example := _example(rule.code):
         yield ""
         yield "```text"
-        yield from case.read_text(encoding="utf-8").split("\n\n")[0].rstrip().split("\n")
+        yield from example.rstrip().split("\n")
         yield "```"
+
+
+def _example(code: str) -> str:
+    """The first finding of the rule's own case, or the first about the node lists."""
+    case = ROOT / "tests" / "checks" / code / "diagnostics.txt"
+    if case.exists():
+        return case.read_text(encoding="utf-8").split("\n\n")[0]
+    lists = sorted((ROOT / "tests" / "live" / "nodes").glob("*/compare.txt"))
+    blocks = (block for path in lists for block in path.read_text(encoding="utf-8").split("\n\n"))
+    return next((block for block in blocks if f"[{code}]: " in block.split("\n")[0]), "")
 
 
 def _language() -> Iterator[str]:

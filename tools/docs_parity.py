@@ -27,6 +27,7 @@ MEANINGS: Final[Mapping[Key, str]] = {
     "spareNodes": "spare nodes of a flavor stay out of use",
     "wholeNodes": "a flavor is given out in whole nodes",
     "topology": "a job may ask to stay within one level",
+    "topologyDefault": "a job that asks for no topology gets the unit's (`topology: required rack`)",
     "reserved": "never lent: free the moment the unit asks",
     "quota": "the unit's own",
     "limit": "never more, borrowing included",

@@ -12,7 +12,7 @@ from tenancy.model.mig import Placement, additions, pack
 
 Layout: TypeAlias = dict[str, int]
 
-_MOST: Final = 20_000
+_MOST: Final = 2_000
 """Combinations that are tried before a layout counts as one that cannot be told."""
 
 

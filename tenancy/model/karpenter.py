@@ -1,7 +1,7 @@
 """What Karpenter and its provider for AWS call machines, and which node labels a NodePool can have.
 
 Sources: pkg/apis/v1/labels.go of karpenter v1.13.0 and of karpenter-provider-aws (August 2026), whose list of instance
-types (website/content/en/preview/reference/instance-types.md) gives the names and the memory of boards.
+types (its reference, instance types) gives the names and the memory of boards.
 """
 
 from __future__ import annotations

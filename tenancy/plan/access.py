@@ -71,7 +71,8 @@ CONCERNS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "quotas": tuple(
             f"{name}.kueue.x-k8s.io"
             for name in (
-                *("admissionchecks", "clusterqueues", "cohorts", "resourceflavors", "topologies"),
+                *("admissionchecks", "clusterqueues", "cohorts", "provisioningrequestconfigs", "resourceflavors"),
+                "topologies",
                 "workloadpriorityclasses",
             )
         ),

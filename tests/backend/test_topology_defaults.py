@@ -22,9 +22,9 @@ NODE = {"gpus": 8, "cpu": 66, "memory": "516Gi"}
 POLICY = "tenancy-topology-defaults"
 
 
-def tree(scheduler: str, topology: str = "", kubernetes: str = "1.36", **team: Any) -> dict[str, Any]:
+def tree(scheduler: str, default: str = "", kubernetes: str = "1.36", **team: Any) -> dict[str, Any]:
     """Two flavors of one resource, of which one has racks, and two teams of one department."""
-    said = {"topology": topology} if topology else {}
+    said = {"topology": default} if default else {}
     return {
         "apiVersion": "tenancy/v1alpha1",
         "kind": "Organization",

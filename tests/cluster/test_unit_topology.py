@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -62,7 +61,6 @@ ON_A100: Final = {
 def scene(with_frameworks: Cluster) -> Scene:
     """Four teams of which three have a default."""
     made = deploy.compiled_for(with_frameworks, ORG)
-    made = replace(made, objects=tuple(o for o in made.objects if o["kind"] != "NodeFeatureRule"))
     return jobs.opened(with_frameworks, made)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from tenancy.backend import CODES
 from tenancy.live.nodes import LiveNode
@@ -23,11 +21,6 @@ NAMES = sorted(path.name for path in LISTS.iterdir() if path.is_dir())
 def nodes_of(name: str) -> tuple[LiveNode, ...]:
     """The nodes of a list; each is read once in a run."""
     return tuple(nodes_of_file(LISTS / name / "nodes.yaml"))
-
-
-def labelled(nodes: Iterable[Any]) -> dict[str, Any]:
-    """A List as kubectl prints it."""
-    return {"apiVersion": "v1", "kind": "List", "items": list(nodes)}
 
 
 def organization_of(proposal: Proposal, folder: Path) -> Examined:

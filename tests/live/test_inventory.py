@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tenancy import backend, check, load, model
 from tenancy.backend import CODES
 from tenancy.check.finding import placed
 from tenancy.diagnostics import Diagnostic, in_file_order
@@ -59,6 +60,12 @@ def test_every_rule_is_broken_by_some_list() -> None:
     """A rule that no list breaks would have no example, and no test of its words."""
     seen = {code for shown in _texts() for code in re.findall(r"^\w+\[([\w-]+)\]", shown, re.MULTILINE)}
     assert seen == {rule.code for rule in inventory_rules.RULES}
+
+
+def test_codes_are_of_this_stage_alone() -> None:
+    """A code names one rule in the whole program."""
+    others = {rule.code for rules in (load.RULES, model.RULES, check.RULES, backend.RULES) for rule in rules}
+    assert [rule.code for rule in inventory_rules.RULES if rule.code in others] == []
 
 
 def test_some_list_agrees_with_its_organization() -> None:
@@ -196,7 +203,11 @@ def test_an_autoscaler_may_have_fewer_nodes_but_not_more(tmp_path: Path) -> None
 def test_claims_are_in_no_status_of_nodes(tmp_path: Path) -> None:
     """Under `allocation: dra` no device plugin offers the GPUs, and that is no finding."""
     path = _organization(tmp_path, {"allocation": "dra"})
-    assert _codes(path, _nodes(gpu=0)) == []
+    found = examine(path, Options(accepted=CODES))
+    assert found.org is not None
+    (cluster,) = plan(found.org)
+    nodes = [_labelled(node, **cluster.nodes["h100"].labels) for node in _nodes(gpu=0)]
+    assert _codes(path, nodes) == []
 
 
 def _configs(path: Path) -> list[str]:

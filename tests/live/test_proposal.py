@@ -91,8 +91,10 @@ def _node(name: str, *, labels: dict[str, str] | None = None, taints: Any = (), 
     )
 
 
-def _gpu_node(name: str, product: str = "NVIDIA-H100-80GB-HBM3", gpus: int = 8, **labels: str) -> LiveNode:
-    own = {"nvidia.com/gpu.product": product, "nvidia.com/gpu.count": str(gpus), **labels}
+def _gpu_node(
+    name: str, product: str = "NVIDIA-H100-80GB-HBM3", gpus: int = 8, labels: dict[str, str] | None = None
+) -> LiveNode:
+    own = {"nvidia.com/gpu.product": product, "nvidia.com/gpu.count": str(gpus), **(labels or {})}
     return _node(name, labels=own, allocatable={"nvidia.com/gpu": str(gpus)})
 
 
@@ -125,7 +127,7 @@ def test_boards_of_one_family_have_longer_names() -> None:
 def test_a_pool_tells_nodes_only_where_all_of_it_are_alike() -> None:
     """A pool with a node of another kind would select that node, too."""
     pool = {"cloud.google.com/gke-nodepool": "gpu"}
-    alike = [_gpu_node("gke-a", **pool), _gpu_node("gke-b", **pool)]
+    alike = [_gpu_node("gke-a", labels=pool), _gpu_node("gke-b", labels=pool)]
     assert _only(*alike).entry["labels"] == pool
     mixed = propose([*alike, _node("gke-c", labels=pool)]).flavors
     assert ["labels" in flavor.entry for flavor in mixed] == [False, False]
@@ -133,7 +135,7 @@ def test_a_pool_tells_nodes_only_where_all_of_it_are_alike() -> None:
 
 def test_two_pools_of_one_kind_are_one_flavor() -> None:
     """Budgets should not be cut by zone; the board tells the nodes then, and the pools are named."""
-    found = _only(*(_gpu_node(f"gke-{zone}", **{"cloud.google.com/gke-nodepool": f"gpu-{zone}"}) for zone in "ab"))
+    found = _only(*(_gpu_node(f"gke-{zone}", labels={"cloud.google.com/gke-nodepool": f"gpu-{zone}"}) for zone in "ab"))
     assert "labels" not in found.entry
     assert "they come from 2 pools: gpu-a, gpu-b" in found.remarks
 
@@ -143,13 +145,13 @@ def test_a_guess_is_said_to_be_one() -> None:
     guess = _node("a", labels={"node.kubernetes.io/instance-type": "p5.48xlarge"}, allocatable={"nvidia.com/gpu": "8"})
     assert _only(guess).entry["gpu"] == "H100-SXM-80GB"
     assert "the board is guessed from the machine, `node.kubernetes.io/instance-type`" in _only(guess).remarks
-    sure = _gpu_node("b", **{"node.kubernetes.io/instance-type": "p5.48xlarge"})
+    sure = _gpu_node("b", labels={"node.kubernetes.io/instance-type": "p5.48xlarge"})
     assert not any("guessed" in remark for remark in _only(sure).remarks)
 
 
 def test_a_board_that_nobody_knows_is_written_out() -> None:
     """Its memory is that of the label, rounded up to GiB as people name it."""
-    found = _only(_gpu_node("a", "NVIDIA-TITAN-X", 2, **{"nvidia.com/gpu.memory": "24564"}))
+    found = _only(_gpu_node("a", "NVIDIA-TITAN-X", 2, {"nvidia.com/gpu.memory": "24564"}))
     assert found.entry["gpu"] == {"name": "TITAN-X", "memory": "24Gi", "resource": "nvidia.com/gpu"}
     assert found.name == "titan-x"
 
@@ -166,7 +168,7 @@ def test_a_level_is_one_that_groups_nodes() -> None:
         }
         for index in range(8)
     ]
-    found = _only(*(_gpu_node(f"n{index}", **each) for index, each in enumerate(labels)))
+    found = _only(*(_gpu_node(f"n{index}", labels=each) for index, each in enumerate(labels)))
     block = "cloud.google.com/gce-topology"
     assert found.entry["topology"] == [f"{block}-block", f"{block}-subblock", "kubernetes.io/hostname"]
     why = f"`nvidia.com/gpu.clique` is no level: it tells the same groups apart as `{block}-subblock`"
@@ -177,7 +179,9 @@ def test_a_level_reaches_across_no_other() -> None:
     """A rack in two blocks would be two domains for the scheduler and one for the reader."""
     rows = [("b0", "s0"), ("b0", "s1"), ("b1", "s1"), ("b1", "s0")]
     labels = ("cloud.google.com/gce-topology-block", "cloud.google.com/gce-topology-subblock")
-    found = _only(*(_gpu_node(f"n{index}", **dict(zip(labels, row, strict=True))) for index, row in enumerate(rows)))
+    found = _only(
+        *(_gpu_node(f"n{index}", labels=dict(zip(labels, row, strict=True))) for index, row in enumerate(rows))
+    )
     assert found.entry["topology"] == [labels[0], "kubernetes.io/hostname"]
 
 
@@ -191,7 +195,7 @@ def test_a_control_plane_that_takes_pods_with_its_gpu_counts() -> None:
     """On the edge one machine is all there is; elsewhere the control plane is left out."""
     role = {"node-role.kubernetes.io/control-plane": "true"}
     taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
-    assert [flavor.name for flavor in propose([_gpu_node("edge", "NVIDIA-A30", 1, **role)]).flavors] == ["a30"]
+    assert [flavor.name for flavor in propose([_gpu_node("edge", "NVIDIA-A30", 1, role)]).flavors] == ["a30"]
     assert propose([_node("a", labels=role, taints=[taint]), _node("b", labels=role)]).flavors == ()
 
 
@@ -301,7 +305,10 @@ def _any_node(draw: st.DrawFn, devices: list[tuple[dict[str, str], dict[str, str
     return live_node(
         {
             "metadata": {"labels": {**labels, **named, **roles}},
-            "spec": {"taints": draw(st.lists(taint, max_size=3)), "unschedulable": draw(st.booleans())},
+            "spec": {
+                "taints": draw(st.lists(taint, max_size=3, unique_by=lambda each: (each["key"], each["effect"]))),
+                "unschedulable": draw(st.booleans()),
+            },
             "status": {
                 "allocatable": {**(sizes if draw(st.integers(0, 9)) else {}), **offered},
                 "capacity": {name: str(max(8, int(count))) for name, count in offered.items() if draw(st.booleans())},
@@ -326,7 +333,7 @@ def _named(node: LiveNode, name: str) -> LiveNode:
     return replace(node, name=name, labels={**node.labels, "kubernetes.io/hostname": name})
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(nodes=_lists())
 def test_any_nodes_give_a_valid_proposal(nodes: list[LiveNode]) -> None:
     """Whatever nodes say of themselves, the proposal compiles without errors and agrees with them; no node is lost."""
