@@ -61,6 +61,13 @@ DRA: Final = Rule(
     "Shares of GPUs that are allocated by claims",
     "The device plugin makes the shares, and it does not run where claims hand out the GPUs: no node would offer one.",
 )
+BY_HAND: Final = Rule(
+    "sharing-by-hand",
+    Severity.WARNING,
+    "Shares that nothing here makes",
+    "The shares are a configuration of NVIDIA's device plugin, which is written for the GPU operator. Without it the "
+    "nodes go on offering whole GPUs under another name, and every job waits for shares.",
+)
 ISOLATION: Final = Rule(
     "sharing-isolation",
     Severity.WARNING,
@@ -95,6 +102,7 @@ def shares(org: Org) -> Iterator[Finding]:
             continue
         yield from _shape(flavor, document.sharing, path)
         yield from _beside(flavor, document, path)
+        yield from _by_hand(org, flavor, path)
 
 
 def isolation(org: Org) -> Iterator[Finding]:
@@ -181,6 +189,23 @@ def _beside(flavor: Hardware, document: Flavor, path: KeyPath) -> Iterator[Findi
         yield Finding(DRA, (*path[:2], "allocation"), message, help_, (("the shares", path),))
 
 
+def _by_hand(org: Org, flavor: Hardware, path: KeyPath) -> Iterator[Finding]:
+    cluster = org.document.clusters.get(flavor.cluster)
+    if cluster is None or cluster.gpu_operator.installed:
+        return
+    if _possible(flavor, org.document.flavors[flavor.name]):
+        message = (
+            f"flavor `{flavor.name}` shares its GPUs, and cluster `{flavor.cluster}` has no GPU operator that would "
+            "be told so"
+        )
+        names = ", ".join(f"`{main}`" for main in flavor.mains)
+        help_ = (
+            f"see to it that the device plugin offers {names}, or remove `sharing`, or remove `installed: false` there"
+        )
+        related = (("the cluster", ("clusters", flavor.cluster, "gpuOperator")),)
+        yield Finding(BY_HAND, path, message, help_, related, at_key=True)
+
+
 def _divisible(flavor: Hardware) -> bool:
     return flavor.gpu is not None and bool(flavor.gpu.profiles)
 
@@ -248,4 +273,4 @@ def _way(sharing: FlavorSharing) -> str:
 
 
 CHECKS: Final[tuple[Check, ...]] = (shares, isolation)
-RULES: Final = (SHAPE, UNSUPPORTED, MPS_MIG, WHOLE_NODES, DRA, ISOLATION, ACROSS_DEPARTMENTS)
+RULES: Final = (SHAPE, UNSUPPORTED, MPS_MIG, WHOLE_NODES, DRA, BY_HAND, ISOLATION, ACROSS_DEPARTMENTS)
