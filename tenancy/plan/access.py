@@ -53,6 +53,7 @@ _AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         f"{name}.rbac.authorization.k8s.io" for name in ("clusterrolebindings", "clusterroles", "rolebindings", "roles")
     ),
     "namespaces": ("namespaces",),
+    "node rules": ("nodefeaturerules.nfd.k8s-sigs.io", "nodepools.karpenter.sh"),
     "cluster": (
         *("nodes", "persistentvolumes", "storageclasses.storage.k8s.io"),
         "customresourcedefinitions.apiextensions.k8s.io",
@@ -118,9 +119,9 @@ RIGHTS: Final = (
     Right("admin", WRITE, ("secrets", "accounts")),
     Right("admin", frozenset({"create"}), ("tokens",)),
     Right("auditor", READ, ("work", "logs", "data", "accounts", *_GOVERNING)),
-    Right("auditor", READ, ("quotas", "policies", "webhooks", "roles", "namespaces", "cluster")),
+    Right("auditor", READ, ("quotas", "policies", "webhooks", "roles", "namespaces", "node rules", "cluster")),
     Right("auditor", frozenset({"get"}), ("pending", "all pending")),
-    Right("platform admin", WRITE, (*_GOVERNING, "quotas", "policies", "namespaces")),
+    Right("platform admin", WRITE, (*_GOVERNING, "quotas", "policies", "namespaces", "node rules")),
 )
 CONTAINS: Final[Mapping[str, str]] = {"member": "viewer", "admin": "member", "platform admin": "auditor"}
 """A level has all rights of the one that it contains."""

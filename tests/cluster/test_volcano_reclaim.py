@@ -228,9 +228,12 @@ def test_about_as_many_pods_are_lost_as_come_back(story: Story, name: str) -> No
 @pytest.mark.parametrize("name", GANGS)
 def test_gangs_lose_more_than_comes_back(story: Story, name: str) -> None:
     """Evictions hit several gangs, and each restarts as a whole: 8 to 24 pods end for 8 GPUs, so that the borrower may
-    hold nothing for a moment. In the end no gang is there in part."""
+    hold nothing for a moment. In the end no gang is there in part.
+
+    Fewer than 8 of them are evicted where the controller ends the rest of a gang before the scheduler comes to it.
+    """
     unit, case = borrower(name), CASES[name]
-    assert 8 <= story.first.evicted(unit) <= 16
+    assert 1 <= story.first.evicted(unit) <= 16
     assert 8 <= story.first.killed(unit) <= 24
     assert story.first.lowest(unit) <= story.back[unit]
     assert sorted(story.scene.bound(each) for each in story.names[name]) == list(case.gangs)

@@ -17,7 +17,18 @@ from tenancy.plan.values import ClusterPlan
 from tests.orgs import organized
 
 LEVELS = ("viewer", "member", "admin", "auditor", "platform admin")
-GOVERNING = ("limits", "isolation", "queue", "quotas", "policies", "webhooks", "roles", "namespaces", "cluster")
+GOVERNING = (
+    "limits",
+    "isolation",
+    "queue",
+    "quotas",
+    "policies",
+    "webhooks",
+    "roles",
+    "namespaces",
+    "node rules",
+    "cluster",
+)
 READ_ONLY = ("get", "list", "watch")
 WORK = {"kueue": KUEUE, "volcano": VOLCANO, "native": NATIVE}
 each_scheduler = pytest.mark.parametrize("scheduler", WORK)

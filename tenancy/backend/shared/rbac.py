@@ -157,6 +157,7 @@ def _platform_admin(work: Work) -> list[dict[str, Any]]:
         _rule([""], ["limitranges", "namespaces", "resourcequotas"], WRITE),
         _rule(["networking.k8s.io"], ["networkpolicies"], WRITE),
         _rule(["admissionregistration.k8s.io"], _POLICIES, WRITE),
+        *_node_rules(WRITE),
     ]
 
 
@@ -171,7 +172,15 @@ def _auditor(work: Work) -> list[dict[str, Any]]:
         _rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], READ),
         _rule(["scheduling.k8s.io"], ["priorityclasses"], READ),
         _rule(["storage.k8s.io"], ["storageclasses"], READ),
+        *_node_rules(READ),
         *_own(work.auditor),
+    ]
+
+
+def _node_rules(verbs: Iterable[str]) -> list[dict[str, Any]]:
+    return [
+        _rule(["karpenter.sh"], ["nodepools"], verbs),
+        _rule(["nfd.k8s-sigs.io"], ["nodefeaturerules"], verbs),
     ]
 
 
