@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from tenancy.model.hardware import CPU, GPUS, MEMORY, Hardware, Taint, tolerated
+from tenancy.model.hardware import CPU, MEMORY, Hardware, Taint, tolerated
 from tenancy.model.organization import Quota
 from tenancy.plan.values import ClusterPlan, Group, Queue, Topology
 
@@ -145,24 +145,10 @@ def room(flavor: Hardware, wanted: Mapping[str, int]) -> int:
 
 
 def nodes(flavor: Hardware) -> Iterator[tuple[int, dict[str, int]]]:
-    """Kinds of nodes of the flavor: how many there are, and what jobs can use of one, by resource name.
-
-    MIG layouts that share the GPUs of a node make one kind; those of different nodes make one each.
-    """
+    """Kinds of nodes of the flavor: how many there are, and what jobs can use of one, by resource name."""
     base = {CPU: flavor.node[CPU], MEMORY: flavor.node[MEMORY]}
-    if flavor.gpu is None:
-        yield flavor.nodes, base
-        return
-    shared: dict[str, int] = {}
-    for index, layout in enumerate(flavor.layouts):
-        offered = [device for device in flavor.devices if index in device.per_gpu]
-        devices = {device.resource: device.per_gpu[index] * layout.gpus for device in offered}
-        if layout.gpus == flavor.node[GPUS]:
-            yield layout.nodes, {**base, **devices}
-        else:
-            shared = {name: shared.get(name, 0) + devices.get(name, 0) for name in {*shared, *devices}}
-    if shared:
-        yield flavor.nodes, {**base, **shared}
+    for kind in flavor.kinds:
+        yield kind.nodes, {**base, **flavor.offers(kind)}
 
 
 def untolerated(cluster: ClusterPlan, flavor: Hardware, request: Request) -> Taint | None:

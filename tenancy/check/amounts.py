@@ -124,7 +124,7 @@ def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> 
     else:
         what = f"`{flavor.name}` has no resource `{key}`"
     shared = ", in shares" if flavor.shares > 1 else ""
-    related = (("the layout", (*flavor.path, "mig")),) if any(layout.profiles for layout in flavor.layouts) else ()
+    related = (("the layout", (*flavor.path, "mig")),) if flavor.divided else ()
     return Finding(
         UNKNOWN_RESOURCE,
         path,

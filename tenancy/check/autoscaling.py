@@ -78,14 +78,14 @@ def placement(org: Org) -> Iterator[Finding]:
         if cluster.scheduler != "kueue" or (org.left_out and org.hides(("clusters", name))):
             continue
         flavors = [org.flavors[each] for each in org.document.flavors if org.flavors[each].cluster == name]
-        unseen = [flavor for flavor in flavors if flavor.autoscaler == "karpenter" or _claimed(org, flavor)]
+        unseen = [flavor for flavor in flavors if flavor.autoscaler == "karpenter" or flavor.claimed]
         coming = [flavor for flavor in flavors if flavor.autoscaler]
         if cluster.placement == "packed" and unseen:
             path: KeyPath = ("clusters", name, "placement")
             whose = listed([flavor.name for flavor in unseen])
             message = f"cluster `{name}` has `placement: packed`, but Kueue cannot see nodes or devices of {whose}"
             help_ = "remove `placement`, or move these flavors to a cluster of their own"
-            related = tuple((f"flavor `{flavor.name}`", _reason(org, flavor)) for flavor in unseen)
+            related = tuple((f"flavor `{flavor.name}`", _reason(flavor)) for flavor in unseen)
             yield Finding(PLACEMENT_PACKED, path, message, help_, related)
         elif cluster.placement is None and coming:
             whose = listed([flavor.name for flavor in coming])
@@ -119,13 +119,9 @@ def _kueue(org: Org, name: str, path: KeyPath) -> Iterator[Finding]:
         yield Finding(AUTOSCALING_NEEDS_KUEUE, path, message, help_, related, at_key=True)
 
 
-def _claimed(org: Org, flavor: Hardware) -> bool:
-    return org.document.flavors[flavor.name].allocation == "dra"
-
-
-def _reason(org: Org, flavor: Hardware) -> KeyPath:
+def _reason(flavor: Hardware) -> KeyPath:
     """The key that says why Kueue cannot see nodes or devices of a flavor."""
-    return (*flavor.path, "allocation" if _claimed(org, flavor) else "autoscaling")
+    return (*flavor.path, "allocation" if flavor.claimed else "autoscaling")
 
 
 CHECKS: Final = (one_autoscaler, placement)

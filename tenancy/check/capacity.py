@@ -160,7 +160,7 @@ def _partial_node(unit: Node, flavor: Hardware, number: str, resource: str, coun
 def whole_nodes_with_mig(org: Org) -> Iterator[Finding]:
     """A flavor is given out in whole nodes or in slices."""
     for flavor in org.flavors.values():
-        if flavor.whole_nodes and _sliced(flavor):
+        if flavor.whole_nodes and flavor.divided:
             yield Finding(
                 WHOLE_NODES_WITH_MIG,
                 (*flavor.path, "wholeNodes"),
@@ -172,11 +172,7 @@ def whole_nodes_with_mig(org: Org) -> Iterator[Finding]:
 
 def _divided(flavor: Hardware) -> bool:
     """Whether no pod can take a whole node of it, which is a finding of its own."""
-    return _sliced(flavor) or flavor.shares > 1
-
-
-def _sliced(flavor: Hardware) -> bool:
-    return any(layout.profiles for layout in flavor.layouts)
+    return flavor.divided or flavor.shares > 1
 
 
 def whole_nodes_mixed(org: Org) -> Iterator[Finding]:

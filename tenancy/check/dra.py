@@ -9,7 +9,6 @@ from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import known_board, listed
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import CustomGpu, Flavor
-from tenancy.model.gpus import NVIDIA_GPU
 from tenancy.model.hardware import HOSTNAME, Hardware
 from tenancy.model.organization import Org
 from tenancy.model.versions import kueue_minor, number
@@ -89,7 +88,7 @@ def claims(org: Org) -> Iterator[Finding]:
             continue
         flavor = org.flavors[name]
         yield from _scheduler(org, flavor)
-        if not _nvidia(flavor, document):
+        if not _published(flavor, document):
             yield from _board(flavor, document)
             continue
         if document.whole_nodes:
@@ -107,8 +106,8 @@ def clusters(org: Org) -> Iterator[Finding]:
     """Each cluster has as many classes as Kueue counts, and one way to hand out GPUs."""
     for name, cluster in org.document.clusters.items():
         flavors = [org.flavors[each] for each in org.document.flavors if org.flavors[each].cluster == name]
-        claimed = [each for each in flavors if _dra(org, each) and _nvidia(each, org.document.flavors[each.name])]
-        plugged = [each for each in flavors if not _dra(org, each) and each.gpu and each.gpu.resource == NVIDIA_GPU]
+        claimed = [each for each in flavors if each.claimed and _published(each, org.document.flavors[each.name])]
+        plugged = [each for each in flavors if each.nvidia and not each.claimed]
         classes = {device.device_class for each in claimed for device in each.devices}
         if claimed and cluster.scheduler == "kueue" and cluster.placement is None:
             yield from _topologies(org, flavors, claimed)
@@ -130,7 +129,7 @@ def _topologies(org: Org, flavors: list[Hardware], claimed: list[Hardware]) -> I
         path: KeyPath = (*flavor.path, "topology")
         written = org.document.flavors[flavor.name].topology
         if any(level != HOSTNAME for level in written or ()) and not (org.left_out and org.hides(path)):
-            own = _dra(org, flavor)
+            own = flavor.claimed
             whose = "its GPUs" if own else f"GPUs of {listed([each.name for each in claimed])} in its cluster"
             message = f"flavor `{flavor.name}` has a topology, and {whose} are allocated by claims"
             other = "write `allocation: device-plugin`" if own else "give these flavors a cluster of their own"
@@ -141,11 +140,7 @@ def _hidden(org: Org, name: str) -> bool:
     return any(org.hides(("flavors", name, key)) for key in ("allocation", "gpu", "mig"))
 
 
-def _dra(org: Org, flavor: Hardware) -> bool:
-    return org.document.flavors[flavor.name].allocation == "dra"
-
-
-def _nvidia(flavor: Hardware, document: Flavor) -> bool:
+def _published(flavor: Hardware, document: Flavor) -> bool:
     """Whether NVIDIA's driver publishes the board under a name that is known."""
     return flavor.gpu is not None and not isinstance(document.gpu, CustomGpu) and bool(flavor.gpu.products)
 

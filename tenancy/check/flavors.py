@@ -7,10 +7,10 @@ from typing import Final
 
 from tenancy.check.finding import Finding
 from tenancy.check.gpus import under_single
-from tenancy.check.wording import listed, under_kueue
+from tenancy.check.wording import listed, node_count, under_kueue
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
-from tenancy.model.gpus import CATALOGUE
+from tenancy.model.gpus import CATALOGUE, COUNT, PRODUCT
 from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, HOSTNAME, MEMORY, Hardware, Layout, amount
 from tenancy.model.organization import Org
 from tenancy.model.quantity import canonical, human
@@ -82,8 +82,6 @@ NOTHING_PER_GPU: Final = Rule(
     "beside them: Kueue admits none, and Volcano takes a limit of 0 cpu or memory for no limit.",
 )
 
-PRODUCT: Final = "nvidia.com/gpu.product"
-COUNT: Final = "nvidia.com/gpu.count"
 MOST: Final = 8
 """Labels, and taints, of one ResourceFlavor (its CRD)."""
 
@@ -122,12 +120,14 @@ def nodes(org: Org) -> Iterator[Finding]:
         if org.left_out and org.hides((*path, "node")):
             continue
         if flavor.spare_nodes >= flavor.nodes > 0:
-            message = f"flavor `{name}` keeps {flavor.spare_nodes} of its {_nodes(flavor.nodes)} spare"
+            message = f"flavor `{name}` keeps {flavor.spare_nodes} of its {node_count(flavor.nodes)} spare"
             yield Finding(SPARE_NODES, (*path, "spareNodes"), message, _fewer_spare(flavor.nodes))
         elif (few := _all_spare(org, name)) is not None:
             entry = f"entry {int(few.path[-1]) + 1} of `mig`"
-            message = f"flavor `{name}` keeps {_nodes(flavor.spare_nodes)} spare, but {entry} has {_nodes(few.nodes)}"
-            help_ = f"{_fewer_spare(few.nodes)}, or give the entry more than {_nodes(flavor.spare_nodes)}"
+            message = (
+                f"flavor `{name}` keeps {node_count(flavor.spare_nodes)} spare, but {entry} has {node_count(few.nodes)}"
+            )
+            help_ = f"{_fewer_spare(few.nodes)}, or give the entry more than {node_count(flavor.spare_nodes)}"
             yield Finding(SPARE_NODES, (*path, "spareNodes"), message, help_, (("the layout", few.path),))
         elif flavor.nodes == 0 and not _promised(org, name):
             message = f"flavor `{name}` has no nodes"
@@ -144,10 +144,6 @@ def _all_spare(org: Org, name: str) -> Layout | None:
     if not document.spare_nodes or not isinstance(document.mig, list) or org.hides(("flavors", name, "mig")):
         return None
     return next((layout for layout in layouts if 0 < layout.nodes <= document.spare_nodes), None)
-
-
-def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
 
 
 def _fewer_spare(nodes: int) -> str:

@@ -183,7 +183,7 @@ def coherent_memory(org: Org) -> Iterator[Finding]:
     """A layout on a board with coherent memory depends on how the driver is set."""
     for flavor in org.flavors.values():
         path: KeyPath = (*flavor.path, "mig")
-        if flavor.gpu is None or not flavor.gpu.coherent or not _divided(flavor) or org.hides(path):
+        if flavor.gpu is None or not flavor.gpu.coherent or not flavor.divided or org.hides(path):
             continue
         message = f"flavor `{flavor.name}`: MIG on `{flavor.gpu.name}` depends on the memory mode of the driver"
         help_ = "see that its nodes do not run with `NVreg_CoherentGPUMemoryMode=driver`"
@@ -193,7 +193,7 @@ def coherent_memory(org: Org) -> Iterator[Finding]:
 def under_single(org: Org, flavor: Hardware) -> tuple[str, ...]:
     """What a flavor with divided GPUs offers in a cluster with the strategy `single`; nothing elsewhere."""
     cluster = org.document.clusters.get(flavor.cluster)
-    if cluster is None or cluster.gpu_operator.mig_strategy != "single" or not _divided(flavor):
+    if cluster is None or cluster.gpu_operator.mig_strategy != "single" or not flavor.divided:
         return ()
     return tuple(device.key for device in flavor.devices if not device.device_class)
 
@@ -209,10 +209,6 @@ def _side_by_side(flavor: Hardware, profile: str, other: Hardware, units: list[N
         (("the other flavor", other.path),),
         at_key=True,
     )
-
-
-def _divided(flavor: Hardware) -> bool:
-    return any(layout.profiles for layout in flavor.layouts)
 
 
 def _gpus_per_node(org: Org, name: str, flavor: Flavor, path: KeyPath) -> Iterator[Finding]:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.check.finding import Finding
+from tenancy.check.wording import node_count
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.organization import Org
+from tenancy.model.syntax import pattern_expression
 
 NODE_NAMES: Final = Rule(
     "node-names",
@@ -56,7 +58,7 @@ def counts(org: Org) -> Iterator[Finding]:
         every = all("*" not in pattern for pattern in flavor.node_names)
         few = every and fixed < flavor.nodes and not flavor.autoscaling
         if fixed > flavor.nodes or few:
-            message = f"flavor `{name}` names {_nodes(fixed)}, but has {_nodes(flavor.nodes)}"
+            message = f"flavor `{name}` names {node_count(fixed)}, but has {node_count(flavor.nodes)}"
             help_ = f"write `nodes: {fixed}`, or " + ("name the others" if few else "remove names")
             related = (("the nodes", (*path[:2], "nodes")),)
             yield Finding(NODE_NAMES, path, message, help_, related, at_key=True)
@@ -91,7 +93,7 @@ def _shared(flavor: Flavor, other: Flavor) -> tuple[int, int] | None:
 
 def _within(pattern: str, wider: str) -> bool:
     """Whether `wider` matches all that `pattern` does: it then matches the pattern itself, taken for a name."""
-    return re.fullmatch(".*".join(map(re.escape, wider.split("*"))), pattern) is not None
+    return re.fullmatch(pattern_expression(wider), pattern) is not None
 
 
 def _overlap(name: str, other: str, mine: int, theirs: int) -> Finding:
@@ -99,10 +101,6 @@ def _overlap(name: str, other: str, mine: int, theirs: int) -> Finding:
     message = f"flavors `{other}` and `{name}` name the same nodes"
     related = ((f"a name of `{other}`", ("flavors", other, "nodeNames", theirs)),)
     return Finding(NODE_NAMES, path, message, "give each node to one flavor", related)
-
-
-def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
 
 
 CHECKS: Final = (patterns, counts, overlaps)

@@ -23,7 +23,6 @@ from tenancy.check.wording import (
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Flavor
 from tenancy.model.document_hardware import FlavorSharing
-from tenancy.model.gpus import NVIDIA_GPU
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
 
@@ -97,7 +96,7 @@ def shares(org: Org) -> Iterator[Finding]:
         if document.sharing is None or (org.left_out and _hidden(org, name)):
             continue
         flavor = org.flavors[name]
-        if not _nvidia(flavor):
+        if not flavor.nvidia:
             yield _unsupported(flavor, path)
             continue
         yield from _shape(flavor, document.sharing, path)
@@ -124,15 +123,11 @@ def _hidden(org: Org, name: str) -> bool:
     return any(org.hides(("flavors", name, key)) for key in ("sharing", "gpu"))
 
 
-def _nvidia(flavor: Hardware) -> bool:
-    return flavor.gpu is not None and flavor.gpu.resource == NVIDIA_GPU
-
-
 def _possible(flavor: Hardware, document: Flavor) -> bool:
     """Whether it has no finding of `shares`."""
     return (
         document.sharing is not None
-        and _nvidia(flavor)
+        and flavor.nvidia
         and next(_shape(flavor, document.sharing, ()), None) is None
         and next(_beside(flavor, document, ()), None) is None
     )
@@ -238,7 +233,7 @@ def _across(flavor: Hardware, sharing: FlavorSharing, departments: list[Node]) -
 
 def _isolation(flavor: Hardware, sharing: FlavorSharing, units: list[Node]) -> Finding:
     """What the pods of these units can do to each other."""
-    who, what = units_in_words(units), "slice" if _sliced(flavor) else "GPU"
+    who, what = units_in_words(units), "slice" if flavor.divided else "GPU"
     if sharing.mps:
         message = (
             f"pods of {who} share GPUs of `{flavor.name}` by MPS: each has {_part(flavor)} and the same part of its "
@@ -249,17 +244,13 @@ def _isolation(flavor: Hardware, sharing: FlavorSharing, units: list[Node]) -> F
             f"pods of {who} share {what}s of `{flavor.name}` by time-slicing: each of {sharing.time_slicing} may take "
             f"all the memory of the {what}, a fault of one may end all, and more shares would give it no more time"
         )
-    bounded = not sharing.mps and not _sliced(flavor) and flavor.shares <= _clients(flavor)
-    isolates = "unshared slices isolate" if _sliced(flavor) else "`mig` isolates" if _divisible(flavor) else ""
+    bounded = not sharing.mps and not flavor.divided and flavor.shares <= _clients(flavor)
+    isolates = "unshared slices isolate" if flavor.divided else "`mig` isolates" if _divisible(flavor) else ""
     help_ = (
         f"keep it to jobs that trust each other; {f'`mps: {flavor.shares}` bounds memory, and ' if bounded else ''}"
         f"{isolates or 'whole GPUs isolate'}"
     )
     return Finding(ISOLATION, (*flavor.path, "sharing"), message, help_, at_key=True)
-
-
-def _sliced(flavor: Hardware) -> bool:
-    return any(layout.profiles for layout in flavor.layouts)
 
 
 def _part(flavor: Hardware) -> str:

@@ -32,6 +32,11 @@ def amount_of(count: int, resource: str) -> str:
     return f"{count} GPU{plural}" if whole == resource else f"{count} GPU share{plural}"
 
 
+def node_count(count: int) -> str:
+    """`1 node`, `2 nodes`."""
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
 def _profile(resource: str) -> str:
     """The MIG profile in the name of a resource, also of one that is counted in claims; empty for whole GPUs."""
     if resource.startswith(MIG_RESOURCE_PREFIX):

@@ -11,12 +11,13 @@ import click
 from tenancy.backend import CODES
 from tenancy.check.finding import placed
 from tenancy.commands.findings import print_all, show, status
-from tenancy.commands.nodes import Source, chosen
+from tenancy.commands.nodes import Source, chosen, unread
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization
 from tenancy.diagnostics import in_file_order
 from tenancy.live import proposal_text
 from tenancy.live.inventory import compare, seen_in, told_by
+from tenancy.live.matching import matched
 from tenancy.live.nodes import LiveNode
 from tenancy.live.proposal import propose
 from tenancy.live.source import Unreadable, nodes_of_file
@@ -26,7 +27,6 @@ from tenancy.pipeline import Options, examine, silenced
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
 from tenancy.report import inventory as view
-from tenancy.report.terminal import visible
 
 
 def inventory(org: Path | None, source: Source, *, cluster: str | None, proposing: bool, format_: str) -> Status:
@@ -44,12 +44,13 @@ def inventory(org: Path | None, source: Source, *, cluster: str | None, proposin
     try:
         nodes = _read(source)
     except Unreadable as error:
-        return _unread(error)
+        return unread(error)
     return _compare(found.org, found.sources, planned, nodes, format_)
 
 
 def _compare(org: Org, sources: Sources, cluster: ClusterPlan, nodes: Sequence[LiveNode], format_: str) -> Status:
-    diagnostics = in_file_order(placed(finding, sources) for finding in compare(org, cluster, nodes))
+    found = matched(cluster, nodes)
+    diagnostics = in_file_order(placed(finding, sources) for finding in compare(org, cluster, found))
     shown = [each for each in diagnostics if not silenced(each, sources)]
     if format_ == "text":
         rows = [
@@ -60,7 +61,7 @@ def _compare(org: Org, sources: Sources, cluster: ClusterPlan, nodes: Sequence[L
                 usable=sum(node.ready and not node.unschedulable for node in seen.nodes),
                 told_by=told_by(seen).replace("`", ""),
             )
-            for seen in seen_in(org, cluster, nodes)
+            for seen in seen_in(org, cluster, found)
         ]
         click.echo(view.text(cluster.name, len(nodes), rows))
     print_all(shown, sources, len(diagnostics) - len(shown), format_, stream=sys.stdout)
@@ -73,7 +74,7 @@ def _propose(source: Source, format_: str, *, asked: bool) -> Status:
     try:
         nodes = _read(source)
     except Unreadable as error:
-        return _unread(error)
+        return unread(error)
     if not asked:
         click.echo("no organization here or above: proposing flavors for the nodes", err=True)
     proposal = propose(nodes)
@@ -88,8 +89,3 @@ def _read(source: Source) -> list[LiveNode]:
     from tenancy.live.client import nodes_of_cluster  # noqa: PLC0415
 
     return nodes_of_cluster(source.kubeconfig, source.context)
-
-
-def _unread(error: Unreadable) -> Status:
-    click.echo(f"error: {visible(str(error))}", err=True)
-    return Status.UNCHECKED

@@ -80,11 +80,16 @@ def nodes(org: Path | None, source: Source, permitted: Permitted, *, cluster: st
         if api and permitted.apply:
             _apply(api, made, permitted)
     except Unreadable as error:
-        click.echo(f"error: {visible(str(error))}", err=True)
-        return Status.UNCHECKED
+        return unread(error)
     shown = _view(made, api.server if api else str(source.file), permitted)
     click.echo(view.json(shown) if format_ == "json" else view.text(shown, width(sys.stdout)), nl=False)
     return Status.CLEAN if _settled(made, permitted) else Status.FINDINGS
+
+
+def unread(error: Unreadable) -> Status:
+    """Say why the nodes could not be read."""
+    click.echo(f"error: {visible(str(error))}", err=True)
+    return Status.UNCHECKED
 
 
 def chosen(plans: tuple[ClusterPlan, ...], name: str | None) -> ClusterPlan:
@@ -107,10 +112,10 @@ def _server(source: Source) -> Api:
 
 def _planned(cluster: ClusterPlan, live: list[LiveNode]) -> _Plan:
     """Karpenter makes the nodes of its flavors as their NodePool says."""
-    found = matched(cluster.flavors, cluster.nodes, live)
+    found = matched(cluster, live)
     wanted: dict[str, Want] = {}
     for name, each in cluster.nodes.items():
-        if each.autoscaler != "karpenter":
+        if each.karpenter is None:
             gpu = cluster.flavors[name].gpu
             device = gpu.resource if gpu else ""
             wanted |= wants(each, found.flavors[name], device=device, record=f"{cluster.domain}/taints")
@@ -170,7 +175,7 @@ def _pools(made: _Plan) -> Iterator[view.Pool]:
     for name, wanted in made.cluster.nodes.items():
         found = made.found.flavors[name]
         note = "" if found else _unfound(wanted)
-        if wanted.autoscaler == "karpenter":
+        if wanted.karpenter is not None:
             note = "Karpenter makes them as the NodePool says"
         declared = made.cluster.flavors[name].nodes
         yield view.Pool(flavor=name, declared=declared, found=len(found), note=note)

@@ -85,16 +85,12 @@ def _tainted(raw: Object, found: Change) -> Object:
     """
     replaced = {(taint.key, taint.effect) for taint in (*found.taints, *found.untaint)}
     others = [each for each in raw["spec"].get("taints") or () if (each["key"], each["effect"]) not in replaced]
-    ours = [
-        {"key": taint.key, **({"value": taint.value} if taint.value else {}), "effect": taint.effect}
-        for taint in found.taints
-    ]
     return {
         "metadata": {
             "resourceVersion": raw["metadata"]["resourceVersion"],
             "annotations": {found.want.record: found.record or None},
         },
-        "spec": {"taints": [*others, *ours]},
+        "spec": {"taints": [*others, *(taint.spec for taint in found.taints)]},
     }
 
 

@@ -11,14 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tenancy.live.matching import PRODUCT, product
+from tenancy.live.matching import product
 from tenancy.live.nodes import LiveNode
 from tenancy.model.devices import SHARED
-from tenancy.model.gpus import CATALOGUE, MIG_RESOURCE_PREFIX, NVIDIA_GPU, Gpu
+from tenancy.model.gpus import CATALOGUE, COUNT, MIG_RESOURCE_PREFIX, NVIDIA_GPU, PRODUCT, Gpu
 from tenancy.model.syntax import is_dns_subdomain, is_label_key
 
-COUNT: Final = "nvidia.com/gpu.count"
-"""GPUs of a node, those in MIG mode too; under the strategy `single` the number of slices."""
 PRESENT: Final = "nvidia.com/gpu.present"
 """What the operator puts on each node with a GPU of NVIDIA."""
 STRATEGY: Final = "nvidia.com/mig.strategy"

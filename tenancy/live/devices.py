@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.check.finding import Finding
+from tenancy.check.wording import node_count
 from tenancy.live.boards import offered
 from tenancy.live.inventory_rules import MIG_CONFIG_OTHER, MIG_NOT_APPLIED, NODE_DEVICES, SHARING_NOT_APPLIED
 from tenancy.live.nodes import LiveNode
-from tenancy.live.seen import Seen, counted, doing, grouped, named
+from tenancy.live.seen import Seen, doing, grouped, named
 from tenancy.plan.nodes import MIG_CONFIG, PLUGIN_CONFIG
 
 MIG_STATE: Final = "nvidia.com/mig.config.state"
@@ -21,9 +22,9 @@ _PLUGIN: Final = "see the log of the device plugin on the node"
 
 def offers(seen: Seen) -> Iterator[Finding]:
     """Every node offers the devices of its layout. Claims (DRA) are in no node's status."""
-    if seen.flavor.is_cpu or seen.document.allocation == "dra":
+    if seen.flavor.is_cpu or seen.flavor.claimed:
         return
-    if any(layout.profiles for layout in seen.flavor.layouts):
+    if seen.flavor.divided:
         yield from _mig(seen)
     elif seen.flavor.shares > 1:
         yield from _shares(seen)
@@ -71,7 +72,7 @@ def _mig(seen: Seen) -> Iterator[Finding]:
     for index, config in enumerate(seen.wanted.mig):
         nodes = [node for node in fine if node.labels.get(MIG_CONFIG) == config.name]
         if len(seen.wanted.mig) > 1 and len(nodes) > config.nodes:
-            what = f"entry {index + 1} of `mig` is on {counted(len(nodes))} instead of {config.nodes}"
+            what = f"entry {index + 1} of `mig` is on {node_count(len(nodes))} instead of {config.nodes}"
             help_ = f"write `nodes: {len(nodes)}` in the entry, or label some with another layout"
             yield Finding(MIG_NOT_APPLIED, (*_path(seen), index), f"flavor `{seen.name}`: {what}", help_)
 
@@ -115,20 +116,8 @@ def _mig_finding(
 
 
 def _wanted(seen: Seen) -> tuple[dict[str, int], ...]:
-    """What a node offers: one answer for all nodes, or one for each layout of a share of the nodes."""
-    layouts = seen.flavor.layouts
-    if all(layout.nodes == seen.flavor.nodes for layout in layouts):
-        return (_counts(seen, tuple(range(len(layouts)))),)
-    return tuple(_counts(seen, (index,)) for index in range(len(layouts)))
-
-
-def _counts(seen: Seen, indexes: tuple[int, ...]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for device in seen.flavor.devices:
-        there = sum(device.per_gpu.get(index, 0) * seen.flavor.layouts[index].gpus for index in indexes)
-        if there:
-            counts[device.resource] = counts.get(device.resource, 0) + there
-    return dict(sorted(counts.items()))
+    """What a node of each kind offers."""
+    return tuple(seen.flavor.offers(kind) for kind in seen.flavor.kinds)
 
 
 def _offered(seen: Seen, node: LiveNode) -> dict[str, int]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from tenancy.check.flavors import MOST
 from tenancy.live.boards import (
     ACCELERATOR,
-    COUNT,
     PARTITION,
     STRATEGY,
     Board,
@@ -22,10 +21,9 @@ from tenancy.live.boards import (
 from tenancy.live.devices import MIG_STATE
 from tenancy.live.inventory import PASSING
 from tenancy.live.layout import fewest, layout_of
-from tenancy.live.matching import PRODUCT
 from tenancy.live.nodes import LiveNode
 from tenancy.model.devices import SHARED
-from tenancy.model.gpus import MIG_RESOURCE_PREFIX, NVIDIA_GPU
+from tenancy.model.gpus import COUNT, MIG_RESOURCE_PREFIX, NVIDIA_GPU, PRODUCT
 from tenancy.model.hardware import Taint, parse_taint
 from tenancy.model.syntax import is_label_key, is_label_value
 

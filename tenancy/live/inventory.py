@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from tenancy.check.finding import Finding
 from tenancy.check.taints import NODE_STATE
-from tenancy.check.wording import listed
+from tenancy.check.wording import listed, node_count
 from tenancy.live.boards import board_of, gpus_by_label, offered, shown
 from tenancy.live.devices import offers
 from tenancy.live.inventory_rules import (
@@ -28,13 +28,13 @@ from tenancy.live.inventory_rules import (
     NODES_SURPLUS,
     TOPOLOGY_FLAT,
 )
-from tenancy.live.matching import PRODUCT, Matched, matched, product
+from tenancy.live.matching import Matched, product
 from tenancy.live.nodes import LiveNode
-from tenancy.live.seen import Seen, counted, doing, grouped, named
+from tenancy.live.seen import Seen, doing, few, grouped, named
+from tenancy.model.gpus import PRODUCT
 from tenancy.model.hardware import CPU, GPUS, HOSTNAME, MEMORY, Taint, amount, tolerated
 from tenancy.model.organization import Org
 from tenancy.model.quantity import canonical
-from tenancy.plan.nodes import nvidia
 from tenancy.plan.values import ClusterPlan
 
 PASSING: Final = (*NODE_STATE, "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
@@ -43,22 +43,17 @@ PASSING: Final = (*NODE_STATE, "ToBeDeletedByClusterAutoscaler", "DeletionCandid
 View: TypeAlias = Callable[[Seen], Iterator[Finding]]
 
 
-def compare(org: Org, cluster: ClusterPlan, nodes: Iterable[LiveNode]) -> Iterator[Finding]:
+def compare(org: Org, cluster: ClusterPlan, found: Matched) -> Iterator[Finding]:
     """What does not agree between a cluster of the organization and the nodes that it has."""
-    found = matched(cluster.flavors, cluster.nodes, nodes)
-    for seen in _seen(org, cluster, found):
+    for seen in seen_in(org, cluster, found):
         for view in _VIEWS:
             yield from view(seen)
     yield from _claimed(cluster, found)
     yield from _strangers(found)
 
 
-def seen_in(org: Org, cluster: ClusterPlan, nodes: Iterable[LiveNode]) -> list[Seen]:
+def seen_in(org: Org, cluster: ClusterPlan, found: Matched) -> Iterator[Seen]:
     """Every flavor of a cluster with its nodes."""
-    return list(_seen(org, cluster, matched(cluster.flavors, cluster.nodes, nodes)))
-
-
-def _seen(org: Org, cluster: ClusterPlan, found: Matched) -> Iterator[Seen]:
     for name, flavor in cluster.flavors.items():
         yield Seen(
             document=org.document.flavors[name],
@@ -88,11 +83,11 @@ def _numbers(seen: Seen) -> Iterator[Finding]:
     there, declared, spare = len(seen.nodes), seen.flavor.nodes, seen.document.spare_nodes
     path = (*seen.flavor.path, "nodes")
     if there > declared:
-        message = f"flavor `{seen.name}`: {counted(there)} are there, {_are(declared)} declared"
+        message = f"flavor `{seen.name}`: {node_count(there)} are there, {_are(declared)} declared"
         yield Finding(NODES_SURPLUS, path, message, f"write `nodes: {there}`, or take nodes out")
     if there >= declared or seen.flavor.autoscaler:
         return
-    message = f"flavor `{seen.name}`: {there} of {counted(declared)} {'is' if there == 1 else 'are'} there"
+    message = f"flavor `{seen.name}`: {there} of {node_count(declared)} {'is' if there == 1 else 'are'} there"
     if not there:
         message = f"flavor `{seen.name}`: no node is there, {_are(declared)} declared"
     if declared - there <= spare:
@@ -113,7 +108,7 @@ def _fit(seen: Seen) -> Iterator[Finding]:
     """Nodes take pods."""
     path, needed = (*seen.flavor.path, "nodes"), seen.flavor.nodes - seen.document.spare_nodes
     left = sum(node.ready and not node.unschedulable for node in seen.nodes)
-    state = f"{counted(left)} can take pods, budgets count on {needed}"
+    state = f"{node_count(left)} can take pods, budgets count on {needed}"
     if out := [node for node in seen.nodes if not node.ready]:
         message = f"flavor `{seen.name}`: {doing(out, 'are')} not ready: {named(out)}; {state}"
         yield Finding(
@@ -158,7 +153,7 @@ def _other_board(seen: Seen, node: LiveNode) -> str | None:
 
 
 def _other_count(seen: Seen, node: LiveNode) -> int | None:
-    count = gpus_by_label(node) if nvidia(seen.flavor) else None
+    count = gpus_by_label(node) if seen.flavor.nvidia else None
     return count if count is not None and count != seen.flavor.node[GPUS] else None
 
 
@@ -209,7 +204,7 @@ def _topology(seen: Seen) -> Iterator[Finding]:
         values = {node.labels[level] for node in seen.nodes}
         if level != HOSTNAME and len(seen.nodes) > 2 and len(values) in (1, len(seen.nodes)):
             how = f"is `{min(values)}` on all" if len(values) == 1 else "is different on each of"
-            message = f"flavor `{seen.name}`: the level `{level}` {how} {counted(len(seen.nodes))}"
+            message = f"flavor `{seen.name}`: the level `{level}` {how} {node_count(len(seen.nodes))}"
             yield Finding(TOPOLOGY_FLAT, path, message, "leave it out, unless more nodes are to come")
 
 
@@ -238,9 +233,8 @@ def _claimed(cluster: ClusterPlan, found: Matched) -> Iterator[Finding]:
     for node, owners in found.claimed.items():
         groups.setdefault(owners, []).append(node)
     for owners, names in groups.items():
-        few = ", ".join(f"`{name}`" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         paths = [cluster.flavors[owner].path for owner in owners]
-        message = f"flavors {listed(owners)} claim {counted(len(names))}: {few}"
+        message = f"flavors {listed(owners)} claim {node_count(len(names))}: {few(names)}"
         help_ = "tell them apart by `nodeNames`, or by labels that differ"
         related = tuple((f"flavor `{owner}`", path) for owner, path in zip(owners[1:], paths[1:], strict=True))
         yield Finding(NODES_CLAIMED_TWICE, paths[0], message, help_, related, at_key=True)
@@ -250,7 +244,8 @@ def _strangers(found: Matched) -> Iterator[Finding]:
     """Nodes without GPUs may be anybody's: the control plane's, the platform's."""
     for board, nodes in grouped(found.strangers, board_of).items():
         gpus = sum(sum(offered(node).values()) for node in nodes)
-        message = f"no flavor claims {counted(len(nodes))} with `{shown(board)}`, {gpus} devices in all: {named(nodes)}"
+        what = f"{node_count(len(nodes))} with `{shown(board)}`, {gpus} devices in all"
+        message = f"no flavor claims {what}: {named(nodes)}"
         help_ = "declare a flavor for them; `tenancy inventory --propose` writes one"
         yield Finding(GPUS_UNCLAIMED, ("flavors",), message, help_, at_key=True)
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from tenancy.live.nodes import LiveNode
+from tenancy.model.gpus import PRODUCT
 from tenancy.model.hardware import Hardware
+from tenancy.model.syntax import pattern_expression
 from tenancy.plan.nodes import FlavorNodes
+from tenancy.plan.values import ClusterPlan
 
-PRODUCT: Final = "nvidia.com/gpu.product"
 _SUFFIX: Final = re.compile(r"(-MIG-.*?)?(-SHARED)?$")
 
 
@@ -27,13 +29,14 @@ class Matched:
     """Nodes of no flavor."""
 
 
-def matched(flavors: Mapping[str, Hardware], wanted: Mapping[str, FlavorNodes], nodes: Iterable[LiveNode]) -> Matched:
-    """Match nodes with the flavors of one cluster.
+def matched(cluster: ClusterPlan, nodes: Iterable[LiveNode]) -> Matched:
+    """Match nodes with the flavors of a cluster.
 
     A flavor claims the nodes with one of its names, whatever they carry, so that a name can move a node to another
     flavor. Of the rest, those that already carry its labels; else, where it has no names, those with the labels that
     the organization wrote, or where no other flavor has the board, those with its product.
     """
+    flavors, wanted = cluster.flavors, cluster.nodes
     found: dict[str, list[LiveNode]] = {name: [] for name in wanted}
     claimed: dict[str, tuple[str, ...]] = {}
     strangers = []
@@ -62,7 +65,7 @@ def _marked(flavor: Hardware, node: LiveNode) -> bool:
 
 
 def _named(wanted: FlavorNodes, node: LiveNode) -> bool:
-    return any(_names(pattern, node.name) for pattern in wanted.match.names)
+    return any(re.fullmatch(pattern_expression(pattern), node.name) for pattern in wanted.match.names)
 
 
 def _claims(wanted: FlavorNodes, node: LiveNode) -> bool:
@@ -72,7 +75,3 @@ def _claims(wanted: FlavorNodes, node: LiveNode) -> bool:
     if match.labels:
         return match.labels.items() <= node.labels.items()
     return product(node) in match.products
-
-
-def _names(pattern: str, name: str) -> bool:
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None

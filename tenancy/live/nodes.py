@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenancy.model.hardware import Taint
-from tenancy.model.quantity import QuantityError, parse
+from tenancy.model.quantity import amount
 
 MANAGER: Final = "tenancy-nodes"
 """The field manager under which `tenancy nodes` writes."""
@@ -59,13 +59,8 @@ def live_node(obj: Mapping[str, Any]) -> LiveNode:
 
 
 def _amounts(written: Mapping[str, Any]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for resource, quantity in written.items():
-        try:
-            found[resource] = parse(quantity, resource)
-        except QuantityError:
-            continue
-    return found
+    read = {resource: amount(quantity, resource) for resource, quantity in written.items()}
+    return {resource: found for resource, found in read.items() if found is not None}
 
 
 def _texts(written: Mapping[str, Any] | None) -> dict[str, str]:

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tenancy.check.wording import node_count
 from tenancy.live.boards import INSTANCE_TYPE, PRESENT
 from tenancy.live.hardware import MOST_GPUS, Kind, kind_of
 from tenancy.live.levels import ZONE, levels_of, pool_of, pools_of
-from tenancy.live.matching import PRODUCT, product
+from tenancy.live.matching import product
 from tenancy.live.nodes import LiveNode
-from tenancy.live.seen import counted, grouped, named
-from tenancy.model.gpus import NVIDIA_GPU
+from tenancy.live.seen import grouped, named
+from tenancy.model.gpus import NVIDIA_GPU, PRODUCT
 from tenancy.model.hardware import CPU, DEFAULT_DAEMONS, HOSTNAME, MEMORY
 from tenancy.model.quantity import canonical
 from tenancy.model.syntax import is_dns_subdomain
@@ -254,9 +255,9 @@ def _pattern(names: Sequence[str], others: Sequence[str]) -> str:
 
 def _states(nodes: Sequence[LiveNode]) -> Iterator[str]:
     if lost := [node for node in nodes if not node.ready]:
-        yield f"{counted(len(lost))} not ready: {named(lost)}"
+        yield f"{node_count(len(lost))} not ready: {named(lost)}"
     if cordoned := [node for node in nodes if node.unschedulable]:
-        yield f"{counted(len(cordoned))} cordoned: {named(cordoned)}"
+        yield f"{node_count(len(cordoned))} cordoned: {named(cordoned)}"
     if all("karpenter.sh/nodepool" in node.labels for node in nodes):
         yield "Karpenter makes them: with `autoscaling: karpenter` write under `nodes` the most there may be"
 

@@ -8,8 +8,9 @@ from json import dumps
 from textwrap import wrap
 from typing import Any, Final
 
+from tenancy.check.wording import node_count
 from tenancy.live.proposal import Proposal, Proposed
-from tenancy.live.seen import counted, named
+from tenancy.live.seen import named
 from tenancy.render.yaml import flow
 
 VERSION: Final = 1
@@ -43,12 +44,14 @@ def json(proposal: Proposal) -> str:
 
 def _lines(proposal: Proposal) -> Iterator[str]:
     total = sum(len(flavor.nodes) for flavor in proposal.flavors) + sum(map(len, proposal.left.values()))
-    yield from _comment(f"Proposed by `tenancy inventory` from {counted(total)}. Read it before it goes into org.yaml.")
+    yield from _comment(
+        f"Proposed by `tenancy inventory` from {node_count(total)}. Read it before it goes into org.yaml."
+    )
     yield from _comment(
         "No node tells `spareNodes`, `price` and `daemons`, of which 2 cpu and 4Gi are assumed: write them."
     )
     for reason, nodes in proposal.left.items():
-        yield from _comment(f"Left out: {counted(len(nodes))} {reason}: {named(nodes)}.")
+        yield from _comment(f"Left out: {node_count(len(nodes))} {reason}: {named(nodes)}.")
     if proposal.cluster:
         yield from _comment(f"The cluster of these flavors needs `{_flow(proposal.cluster)[1:-1]}`.")
     if not proposal.flavors:
@@ -60,7 +63,7 @@ def _lines(proposal: Proposal) -> Iterator[str]:
 
 
 def _flavor(flavor: Proposed) -> Iterator[str]:
-    yield from _comment(f"{counted(len(flavor.nodes))}: {named(flavor.nodes)}.", "  ")
+    yield from _comment(f"{node_count(len(flavor.nodes))}: {named(flavor.nodes)}.", "  ")
     for remark in flavor.remarks:
         yield from _comment(f"- {remark}", "  ")
     yield f"  {flavor.name}:"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from tenancy.check.wording import node_count
 from tenancy.live.nodes import LiveNode
 from tenancy.model.document import Flavor
 from tenancy.model.hardware import Hardware
@@ -39,20 +40,19 @@ class Seen:
 
 def named(nodes: Iterable[LiveNode]) -> str:
     """The first few nodes by name and how many more there are."""
-    names = sorted(node.name for node in nodes)
+    return few(sorted(node.name for node in nodes))
+
+
+def few(names: Sequence[str]) -> str:
+    """The first few names and how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(f"`{name}`" for name in names[:_SHOWN]) + more
-
-
-def counted(count: int) -> str:
-    """`1 node`, `2 nodes`."""
-    return "1 node" if count == 1 else f"{count} nodes"
 
 
 def doing(nodes: Sequence[LiveNode], verb: str) -> str:
     """`1 node offers`, `2 nodes offer`; the verb is given as for several."""
     singular = {"have": "has", "are": "is", "lack": "lacks"}.get(verb, f"{verb}s")
-    return f"{counted(len(nodes))} {singular if len(nodes) == 1 else verb}"
+    return f"{node_count(len(nodes))} {singular if len(nodes) == 1 else verb}"
 
 
 def grouped(nodes: Iterable[LiveNode], key: Callable[[LiveNode], Key | None]) -> dict[Key, list[LiveNode]]:

@@ -10,7 +10,7 @@ from typing import Final
 from tenancy.diagnostics import KeyPath
 from tenancy.model.document import CustomGpu, Flavor, Organization
 from tenancy.model.gpus import CATALOGUE, NVIDIA_GPU, Gpu, Profile, custom_gpu
-from tenancy.model.quantity import QuantityError, parse
+from tenancy.model.quantity import amount
 
 GPUS: Final = "gpus"
 """The key of a budget that means whole GPUs, whatever the device plugin calls them."""
@@ -44,12 +44,17 @@ class Device:
     """The DeviceClass that claims name; empty where the device plugin hands it out."""
 
 
+def home(document: Organization, flavor: Flavor) -> str:
+    """The cluster of a flavor: as written, else the first one; empty where there is none."""
+    return flavor.cluster or next(iter(document.clusters), "")
+
+
 def board(flavor: Flavor) -> Gpu | None:
     """The GPU of a flavor; one with an unknown name counts as a board without MIG, so that the rest can be checked."""
     if flavor.gpu is None:
         return None
     if isinstance(flavor.gpu, CustomGpu):
-        return custom_gpu(flavor.gpu.name, _bytes(flavor.gpu.memory), flavor.gpu.resource)
+        return custom_gpu(flavor.gpu.name, amount(flavor.gpu.memory, "memory") or 0, flavor.gpu.resource)
     return CATALOGUE.get(flavor.gpu) or custom_gpu(flavor.gpu, 0, NVIDIA_GPU)
 
 
@@ -113,7 +118,7 @@ def _resource(document: Organization, flavor: Flavor, gpu: Gpu, profile: Profile
     """Claims have no resource of their own: Kueue counts them under a name that we choose (deviceClassMappings)."""
     if flavor.allocation == "dra":
         return f"{document.domain}/{_token(gpu, profile)}"
-    cluster = document.clusters.get(flavor.cluster or next(iter(document.clusters), ""))
+    cluster = document.clusters.get(home(document, flavor))
     single = cluster is not None and cluster.gpu_operator.mig_strategy == "single"
     whole = gpu.resource if profile is None or single else profile.resource
     return whole + (SHARED if shares(flavor) > 1 else "")
@@ -121,10 +126,3 @@ def _resource(document: Organization, flavor: Flavor, gpu: Gpu, profile: Profile
 
 def _token(gpu: Gpu, profile: Profile | None) -> str:
     return gpu.name.lower() + (f"-{profile.name.replace('+', '.')}" if profile else "")
-
-
-def _bytes(value: object) -> int:
-    try:
-        return parse(value, "memory")
-    except QuantityError:
-        return 0

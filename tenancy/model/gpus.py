@@ -13,6 +13,10 @@ from tenancy.model.gpu_data import GRIDS, MIG_BOARDS, OTHER_BOARDS, BoardRow, Gr
 
 NVIDIA_GPU: Final = "nvidia.com/gpu"
 MIG_RESOURCE_PREFIX: Final = "nvidia.com/mig-"
+PRODUCT: Final = "nvidia.com/gpu.product"
+"""The node label with the board, as GPU feature discovery has it (`Gpu.products`)."""
+COUNT: Final = "nvidia.com/gpu.count"
+"""The node label with the number of GPUs, those in MIG mode too; under the strategy `single` that of slices."""
 _GIB: Final = 1 << 30
 
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Final
 
 from tenancy.diagnostics import KeyPath
-from tenancy.model.devices import GPUS, Device, Layout, board, devices, layouts_of, shares
+from tenancy.model.devices import GPUS, Device, Layout, board, devices, home, layouts_of, shares
 from tenancy.model.document import Autoscaling, CpuAndMemory, Flavor, Organization
-from tenancy.model.gpus import Gpu
-from tenancy.model.quantity import QuantityError, parse
+from tenancy.model.gpus import NVIDIA_GPU, Gpu
+from tenancy.model.quantity import amount
 
 __all__ = [
     "CPU",
@@ -25,6 +25,7 @@ __all__ = [
     "HOSTNAME",
     "MEMORY",
     "Hardware",
+    "Kind",
     "Layout",
     "Taint",
     "amount",
@@ -63,9 +64,24 @@ class Taint:
         return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
 
     @property
+    def spec(self) -> dict[str, str]:
+        """As objects of Kubernetes have it; without a value, none is written."""
+        value = {"value": self.value} if self.value else {}
+        return {"key": self.key, **value, "effect": self.effect}
+
+    @property
     def keeps_out(self) -> bool:
         """Whether it bars pods: Kueue and the scheduler ignore PreferNoSchedule."""
         return self.effect != "PreferNoSchedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Nodes of a flavor whose GPUs are divided alike."""
+
+    nodes: int
+    layouts: tuple[int, ...]
+    """Indexes of the flavor's layouts that share the GPUs of each of these nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +122,8 @@ class Hardware:
     """Into how many shares each GPU or MIG slice is handed out."""
     devices: tuple[Device, ...] = ()
     """What `mains` of a GPU flavor are."""
+    claimed: bool = False
+    """Whether pods get its GPUs by claims (`allocation: dra`), and not from the device plugin."""
     autoscaler: str = ""
     """What adds nodes: `karpenter`, `provisioning-request`, or "" where all of `nodes` are there."""
 
@@ -113,6 +131,33 @@ class Hardware:
     def is_cpu(self) -> bool:
         """Whether its nodes have no GPUs."""
         return self.gpu is None
+
+    @property
+    def nvidia(self) -> bool:
+        """Whether its GPUs are of NVIDIA, so that its tools look after the nodes."""
+        return self.gpu is not None and self.gpu.resource == NVIDIA_GPU
+
+    @property
+    def divided(self) -> bool:
+        """Whether MIG divides any of its GPUs."""
+        return any(layout.profiles for layout in self.layouts)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Layouts that share the GPUs of a node make one kind of nodes, those of different nodes one each."""
+        indexes = tuple(range(len(self.layouts)))
+        if all(layout.nodes == self.nodes for layout in self.layouts):
+            return (Kind(self.nodes, indexes),)
+        return tuple(Kind(self.layouts[index].nodes, (index,)) for index in indexes)
+
+    def offers(self, kind: Kind) -> dict[str, int]:
+        """The devices of one node of a kind, by resource, sorted."""
+        counts: dict[str, int] = {}
+        for device in self.devices:
+            there = sum(device.per_gpu.get(index, 0) * self.layouts[index].gpus for index in kind.layouts)
+            if there:
+                counts[device.resource] = counts.get(device.resource, 0) + there
+        return dict(sorted(counts.items()))
 
 
 def hardware(document: Organization) -> dict[str, Hardware]:
@@ -146,14 +191,6 @@ def tolerated(taint: Taint, given: Taint) -> bool:
     return (given.key, given.effect) == (taint.key, taint.effect) and given.value in ("", taint.value)
 
 
-def amount(value: object, resource: str) -> int | None:
-    """A quantity in base units, or None where it cannot be read."""
-    try:
-        return parse(value, resource)
-    except QuantityError:
-        return None
-
-
 def autoscaler(flavor: Flavor) -> str:
     """What adds nodes of the flavor: `karpenter`, `provisioning-request`, or "" where all are there."""
     if not isinstance(flavor.autoscaling, Autoscaling):
@@ -171,8 +208,7 @@ def packed(document: Organization, cluster: str) -> bool:
     written = document.clusters[cluster]
     if written.placement is not None or written.scheduler != "kueue":
         return written.placement != "plain"
-    home = next(iter(document.clusters), "")
-    flavors = [flavor for flavor in document.flavors.values() if (flavor.cluster or home) == cluster]
+    flavors = [flavor for flavor in document.flavors.values() if home(document, flavor) == cluster]
     return not any(autoscaler(flavor) or flavor.allocation == "dra" for flavor in flavors)
 
 
@@ -187,7 +223,7 @@ def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
     return Hardware(
         name=name,
         path=("flavors", name),
-        cluster=flavor.cluster or next(iter(document.clusters), ""),
+        cluster=home(document, flavor),
         gpu=gpu,
         mains=mains,
         names={CPU: CPU, MEMORY: MEMORY, **{device.key: device.resource for device in counted}},
@@ -207,6 +243,7 @@ def _hardware(document: Organization, name: str, flavor: Flavor) -> Hardware:
         resources=tuple(capacity),
         shares=shares(flavor),
         devices=counted,
+        claimed=flavor.allocation == "dra",
         autoscaler=autoscaler(flavor),
     )
 

@@ -68,6 +68,14 @@ def parse(value: object, resource: str) -> int:
     raise QuantityError(QuantityProblem.SYNTAX, f"{_kind_of(value)} is not a quantity")
 
 
+def amount(value: object, resource: str) -> int | None:
+    """A quantity in base units, or None where it cannot be read."""
+    try:
+        return parse(value, resource)
+    except QuantityError:
+        return None
+
+
 @lru_cache(maxsize=1 << 16)  # quotas and limits repeat: a few hundred spellings make up thousands of objects
 def canonical(amount: int, resource: str) -> str:
     """The spelling of `amount` base units that Go's `Quantity.String` leaves unchanged (no fraction, largest suffix).

@@ -29,3 +29,8 @@ def is_label_key(text: str) -> bool:
     """A name of at most 63 characters, after a DNS subdomain and a slash if there is one."""
     prefix, slash, name = text.rpartition("/")
     return bool(name) and is_label_value(name) and (not slash or is_dns_subdomain(prefix))
+
+
+def pattern_expression(pattern: str) -> str:
+    """A pattern of names with `*` for any text as a regular expression for the whole name, of Python and of Go."""
+    return ".*".join(re.escape(part).replace(r"\-", "-") for part in pattern.split("*"))

@@ -152,7 +152,7 @@ def _strategies(changes: list[Change], sides: Sides) -> Iterator[Procedure]:
 def _divided(cluster: str, sides: Sides) -> Iterator[Hardware]:
     """The flavors of both sides that have slices now."""
     for flavor in sides.home(cluster).values():
-        if any(layout.profiles for layout in flavor.layouts) and _there(sides.before[cluster], flavor.name):
+        if flavor.divided and _there(sides.before[cluster], flavor.name):
             yield flavor
 
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tenancy.model.devices import SHARED
 from tenancy.model.document import Autoscaling, Flavor, Organization
 from tenancy.model.document_hardware import Karpenter, ProvisioningRequest
-from tenancy.model.gpus import NVIDIA_GPU
-from tenancy.model.hardware import Hardware, Layout, Taint
+from tenancy.model.hardware import Hardware, Kind, Taint
 
 MIG_CONFIG: Final = "nvidia.com/mig.config"
 """The node label that the MIG manager reads: the name of a configuration."""
@@ -91,7 +91,6 @@ class FlavorNodes:
     mig: tuple[MigConfig, ...] = ()
     """One for all nodes, or one for each share of the nodes; empty without MIG."""
     plugin: PluginConfig | None = None
-    autoscaler: str = ""
     karpenter: Karpenter | None = None
     """How Karpenter makes them; None where it does not."""
     provisioning_class: str = ""
@@ -114,14 +113,15 @@ def flavor_nodes(document: Organization, cluster: str, flavors: Mapping[str, Har
         source = document.flavors[name]
         own = {} if source.labels is not None else dict(flavor.labels)
         group = {NODE_GROUP: name} if written.scheduler == "volcano" else {}
+        # Both would hand out the same GPUs.
+        unplugged = {PLUGIN_DEPLOYED: "false"} if operated and flavor.claimed else {}
         found[name] = FlavorNodes(
             flavor=name,
             match=_match(source, flavor, flavors),
-            labels={**own, **group, **(_claimed(source) if operated else {})},
+            labels={**own, **group, **unplugged},
             taints=flavor.taints,
             mig=_mig(flavor) if operated else (),
             plugin=_plugin(source, flavor, written.gpu_operator.mig_strategy) if operated else None,
-            autoscaler=flavor.autoscaler,
             karpenter=_karpenter(source) if flavor.autoscaler == "karpenter" else None,
             provisioning_class=_provisioning_class(source) if flavor.autoscaler == "provisioning-request" else "",
         )
@@ -138,11 +138,6 @@ def _provisioning_class(source: Flavor) -> str:
     return (written or ProvisioningRequest()).provisioning_class
 
 
-def _claimed(source: Flavor) -> dict[str, str]:
-    """GPUs that are allocated by claims are not the device plugin's: both would hand out the same ones."""
-    return {PLUGIN_DEPLOYED: "false"} if source.allocation == "dra" else {}
-
-
 def _match(source: Flavor, flavor: Hardware, flavors: Mapping[str, Hardware]) -> Match:
     """The board tells nodes apart only where no other flavor has it."""
     alone = flavor.gpu is not None and sum(other.gpu == flavor.gpu for other in flavors.values()) == 1
@@ -155,29 +150,26 @@ def _match(source: Flavor, flavor: Hardware, flavors: Mapping[str, Hardware]) ->
 
 
 def _mig(flavor: Hardware) -> tuple[MigConfig, ...]:
-    """Layouts that share the GPUs of a node make one configuration, those of different nodes one each."""
-    if not any(layout.profiles for layout in flavor.layouts):
-        return ()
-    if all(layout.nodes == flavor.nodes for layout in flavor.layouts):
-        return (_config(flavor, flavor.layouts, flavor.nodes),)
-    return tuple(_config(flavor, (layout,), layout.nodes) for layout in flavor.layouts)
+    """A configuration for each kind of nodes."""
+    return tuple(_config(flavor, kind) for kind in flavor.kinds) if flavor.divided else ()
 
 
-def _config(flavor: Hardware, layouts: tuple[Layout, ...], nodes: int) -> MigConfig:
+def _config(flavor: Hardware, kind: Kind) -> MigConfig:
     entries, first = [], 0
-    for layout in layouts:
-        devices = () if len(layouts) == 1 else tuple(range(first, first + layout.gpus))
+    for index in kind.layouts:
+        layout = flavor.layouts[index]
+        devices = () if len(kind.layouts) == 1 else tuple(range(first, first + layout.gpus))
         entries.append(MigEntry(devices=devices, profiles=dict(sorted(layout.profiles.items()))))
         first += layout.gpus
     digest = _digest([[entry.devices, entry.profiles] for entry in entries])
-    return MigConfig(name=_named(flavor, digest), nodes=nodes, entries=tuple(entries))
+    return MigConfig(name=_named(flavor, digest), nodes=kind.nodes, entries=tuple(entries))
 
 
 def _plugin(source: Flavor, flavor: Hardware, strategy: str) -> PluginConfig | None:
     if flavor.shares == 1 or source.sharing is None or flavor.gpu is None:
         return None
     how = "mps" if source.sharing.mps else "timeSlicing"
-    resources = tuple(sorted({device.resource.removesuffix(".shared") for device in flavor.devices}))
+    resources = tuple(sorted({device.resource.removesuffix(SHARED) for device in flavor.devices}))
     digest = _digest([how, flavor.shares, resources, strategy])
     return PluginConfig(name=_named(flavor, digest), strategy=how, replicas=flavor.shares, resources=resources)
 
@@ -193,8 +185,3 @@ def _named(flavor: Hardware, digest: str) -> str:
 
 def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
-
-
-def nvidia(flavor: Hardware) -> bool:
-    """Whether the GPUs of a flavor are of NVIDIA, so that its tools look after the nodes."""
-    return flavor.gpu is not None and (flavor.gpu.resource == NVIDIA_GPU or bool(flavor.gpu.profiles))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tenancy.model.quantity import canonical, human
 from tenancy.report.explain_words import WORDS, Words
 from tenancy.report.report import plural
-from tenancy.report.terminal import visible, wrap
+from tenancy.report.terminal import table, visible, wrap
 
 VERSION: Final = 1
 """The version of the JSON: a new key keeps it, a key that goes or changes its meaning raises it."""
@@ -223,9 +223,7 @@ def _table(promises: Sequence[Promise]) -> Iterator[str]:
         numbers = (each.reserved, each.quota, each.limit, each.reachable)
         cells = (human(number, each.resource) for number in numbers)
         rows.append((each.flavor, each.resource, *cells))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+    yield from table(rows)
 
 
 def _parts(parts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

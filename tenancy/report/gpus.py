@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from tenancy.model.gpus import Certainty, Gpu, Profile
 from tenancy.model.mig import Placement, Refusal, additions, pack
+from tenancy.report.terminal import table
 
 VERSION: Final = 1
 """The version of the JSON: a new key keeps it, a key that goes or changes its meaning raises it."""
 
-_GAP: Final = "  "
 _IDLE: Final = "."
 _MEANING: Final = {
     Certainty.LISTED: "start positions seen in an nvidia-smi listing of the board",
@@ -215,11 +215,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    """Left-aligned columns; the last one is not padded, so no line ends in blanks."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return _joined(
-        _GAP.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return _joined(table(rows))
 
 
 def _joined(lines: Iterable[str]) -> str:

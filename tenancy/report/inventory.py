@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenancy.report.report import plural
-from tenancy.report.terminal import visible
+from tenancy.report.terminal import table, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,4 @@ def text(cluster: str, nodes: int, rows: Sequence[Row]) -> str:
     """A heading and a line for each flavor."""
     cells = [("FLAVOR", "DECLARED", "FOUND", "USABLE", "TOLD BY")]
     cells += [(row.flavor, str(row.declared), str(row.found), str(row.usable), row.told_by) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(size) for cell, size in zip(each, widths, strict=True)).rstrip() for each in cells]
-    return "\n".join([visible(f"{cluster}: {plural(nodes, 'node')}"), *map(visible, lines)]) + "\n"
+    return "\n".join([visible(f"{cluster}: {plural(nodes, 'node')}"), *map(visible, table(cells))]) + "\n"

@@ -8,7 +8,7 @@ from json import dumps
 from typing import Final
 
 from tenancy.report.report import plural
-from tenancy.report.terminal import hanging, visible, wrap
+from tenancy.report.terminal import NARROWEST, hanging, visible, wrap
 
 NAMED: Final = 10
 """Names in a row before the rest is a number; `json` has all."""
@@ -160,7 +160,7 @@ def _end(nodes: Nodes) -> str:
 
 
 def _item(sentence: str, width: int) -> Iterator[str]:
-    lines: Iterable[str] = wrap(visible(sentence), max(width - 2, 40))
+    lines: Iterable[str] = wrap(visible(sentence), max(width - 2, NARROWEST))
     for index, line in enumerate(lines):
         yield line if index == 0 else f"  {line}"
 

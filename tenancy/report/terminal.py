@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from unicodedata import category, east_asian_width
 
@@ -45,6 +45,13 @@ def hanging(lead: str, sentence: str, width: int, gap: str = "  ") -> Iterator[s
     for part in wrap(sentence, max(width - cells(lead) - len(gap), NARROWEST)) or [""]:
         yield f"{lead}{gap}{part}".rstrip()
         lead = " " * cells(lead)
+
+
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines of left-aligned columns; the last one is not padded, so no line ends in blanks."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _wrap(text: str, width: int) -> list[str]:

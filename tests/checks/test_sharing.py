@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Final
 
 import pytest
@@ -11,7 +10,7 @@ from tenancy.check import check
 from tenancy.check.wording import amount_of, entry_text
 from tenancy.diagnostics import Diagnostic
 from tenancy.load.source import Sources
-from tests.orgs import organized
+from tests.orgs import changed, organized
 
 DAEMONS: Final = {"cpu": 2, "memory": "4Gi"}
 BASE: Final[dict[str, Any]] = {
@@ -47,15 +46,7 @@ F = "flavors.l4"
 
 def findings(changes: dict[str, Any]) -> list[Diagnostic]:
     """What the checks say of the base with the values at dotted paths replaced; None removes a key."""
-    tree = copy.deepcopy(BASE)
-    for dotted, value in changes.items():
-        inside, *path = tree, *dotted.split(".")
-        for key in path[:-1]:
-            inside = inside.setdefault(key, {})
-        if value is None:
-            inside.pop(path[-1])
-        else:
-            inside[path[-1]] = value
+    tree = changed(BASE, changes)
     return check(organized(tree), Sources((), tree, {}), None)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tenancy.check import check
 from tenancy.diagnostics import Diagnostic
 from tenancy.load.source import Sources
-from tests.orgs import organized
+from tests.orgs import changed, organized
 
 DAEMONS = {"cpu": 2, "memory": "4Gi"}
 BASE: dict[str, Any] = {
@@ -54,12 +54,7 @@ def codes(changes: dict[str, Any], today: date | None = None) -> list[str]:
 
 def findings(changes: dict[str, Any], today: date | None = None) -> list[Diagnostic]:
     """What the checks say of it."""
-    tree = copy.deepcopy(BASE)
-    for dotted, value in changes.items():
-        inside, *path = tree, *dotted.split(".")
-        for key in path[:-1]:
-            inside = inside.setdefault(key, {})
-        inside[path[-1]] = value
+    tree = changed(BASE, changes)
     return check(organized(tree), Sources((), tree, {}), today)
 
 

@@ -16,6 +16,7 @@ from tenancy.check.finding import placed
 from tenancy.diagnostics import Diagnostic, in_file_order
 from tenancy.live import inventory_rules
 from tenancy.live.inventory import compare
+from tenancy.live.matching import matched
 from tenancy.live.nodes import LiveNode
 from tenancy.model.hardware import Taint
 from tenancy.pipeline import Options, examine
@@ -36,7 +37,8 @@ def _found(path: Path, nodes: Iterator[LiveNode] | tuple[LiveNode, ...] | list[L
     assert found.sources is not None
     assert found.sound, found.diagnostics
     (cluster,) = found.plans or plan(found.org)
-    return in_file_order(placed(finding, found.sources) for finding in compare(found.org, cluster, nodes))
+    findings = compare(found.org, cluster, matched(cluster, nodes))
+    return in_file_order(placed(finding, found.sources) for finding in findings)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -292,5 +294,8 @@ def test_only_the_nodes_of_the_chosen_cluster_count(tmp_path: Path) -> None:
     found = examine(path, Options(accepted=CODES))
     assert found.org is not None
     clusters: dict[str, ClusterPlan] = {cluster.name: cluster for cluster in plan(found.org)}
-    assert list(compare(found.org, clusters["serve"], [])) == []
-    assert [finding.rule.code for finding in compare(found.org, clusters["train"], [])] == ["nodes-missing"]
+    serve, train = (
+        list(compare(found.org, each, matched(each, []))) for each in (clusters["serve"], clusters["train"])
+    )
+    assert serve == []
+    assert [finding.rule.code for finding in train] == ["nodes-missing"]

@@ -13,8 +13,7 @@ from tests.live.made import A100, H100, flavor, node, planned
 
 def found(flavors: dict[str, Any], *nodes: LiveNode) -> Matched:
     """The nodes by the flavors of an organization."""
-    made = planned(flavors)
-    return matched(made.flavors, made.nodes, nodes)
+    return matched(planned(flavors), nodes)
 
 
 def names(matched: Matched) -> dict[str, list[str]]:

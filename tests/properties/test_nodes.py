@@ -72,7 +72,7 @@ def test_labels_name_configurations_that_exist(tree: dict[str, Any]) -> None:
         pools = {each["metadata"]["name"]: each for each in _objects(files, "node-pools.yaml")}
         for nodes in cluster.nodes.values():
             wanted = dict(nodes.uniform_labels)
-            if nodes.autoscaler == "karpenter":
+            if nodes.karpenter is not None:
                 wanted = pools[nodes.flavor]["spec"]["template"]["metadata"]["labels"]
             assert {config.name for config in nodes.mig} <= layouts.keys()
             assert {wanted[key] for key in (MIG_CONFIG,) if key in wanted} <= layouts.keys()

@@ -36,17 +36,12 @@ def _flavor_spec(flavor: Hardware, *, packed: bool) -> dict[str, Any]:
     the toleration (run on 0.17.0)."""
     spec: dict[str, Any] = {"nodeLabels": dict(sorted(flavor.labels.items()))}
     if flavor.taints and flavor.fenced:
-        spec["nodeTaints"] = [_taint(taint) for taint in flavor.taints]
+        spec["nodeTaints"] = [taint.spec for taint in flavor.taints]
     elif flavor.taints:
         spec["tolerations"] = [_toleration(taint) for taint in flavor.taints]
     if packed:
         spec["topologyName"] = flavor.name
     return spec
-
-
-def _taint(taint: Taint) -> dict[str, str]:
-    value = {"value": taint.value} if taint.value else {}
-    return {"key": taint.key, **value, "effect": taint.effect}
 
 
 def _toleration(taint: Taint) -> dict[str, str]:

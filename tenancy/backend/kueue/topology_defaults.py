@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import annotate, mutates, mutating, pods, templates
+from tenancy.backend.shared.admission import annotate, mutating, pods, templates
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates, whole
-from tenancy.backend.shared.topology_defaults import DEFAULT, NAME, read, said
+from tenancy.backend.shared.topology_defaults import DEFAULT, NAME, gives, read, said
 from tenancy.model.hardware import Hardware, Taint
 from tenancy.plan.values import ClusterPlan, Namespace, Topology
 
@@ -59,7 +59,7 @@ def marks(plan: ClusterPlan, namespace: Namespace) -> dict[str, str]:
 
 def topology_defaults(plan: ClusterPlan) -> Iterator[Object]:
     """The policy with its binding, where a unit has a default and the API server can give it."""
-    if not mutates(plan) or not any(namespace.topology for namespace in plan.namespaces):
+    if not gives(plan):
         return
     flavors = [flavor for flavor in plan.flavors.values() if flavor.gpu]
     resources = sorted({main for flavor in flavors for main in flavor.mains})

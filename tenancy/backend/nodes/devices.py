@@ -28,7 +28,7 @@ OPERATOR_ROOT: Final = "/run/nvidia/driver"
 
 def devices(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     """The classes of a cluster with flavors that are allocated so, and the values of the driver's chart."""
-    claimed = [flavor for flavor in plan.flavors.values() if any(device.device_class for device in flavor.devices)]
+    claimed = [flavor for flavor in plan.flavors.values() if flavor.claimed]
     if claimed:
         yield Manifest("platform/device-classes.yaml", tuple(_classes(plan, claimed)))
         values = {"values": _values(plan, claimed)}

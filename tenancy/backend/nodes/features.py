@@ -7,16 +7,16 @@ of v0.18.3), and a taint of the effect NoExecute could evict the worker that it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tenancy.backend.manifest import Manifest, Object
 from tenancy.backend.shared.metadata import obj
-from tenancy.check.flavors import PRODUCT
+from tenancy.model.gpus import PRODUCT
 from tenancy.model.hardware import Taint
-from tenancy.plan.nodes import Match, nvidia
+from tenancy.model.syntax import pattern_expression
+from tenancy.plan.nodes import Match
 from tenancy.plan.values import ClusterPlan
 
 API: Final = "nfd.k8s-sigs.io/v1alpha1"
@@ -46,7 +46,7 @@ def sets(plan: ClusterPlan, flavor: str) -> Declared:
     nodes that Karpenter makes: they have everything from the start.
     """
     nodes = plan.nodes[flavor]
-    operated = plan.cluster.gpu_operator.installed and any(nvidia(each) for each in plan.flavors.values())
+    operated = plan.cluster.gpu_operator.installed and any(each.nvidia for each in plan.flavors.values())
     if not operated or nodes.karpenter is not None or not _told(nodes.match):
         return Declared(labels={}, taints=())
     return Declared(
@@ -63,15 +63,9 @@ def _rule(plan: ClusterPlan, name: str) -> Object | None:
     if declared.labels:
         rule["labels"] = dict(sorted(declared.labels.items()))
     if declared.taints:
-        rule["taints"] = [taint_of(taint) for taint in declared.taints]
+        rule["taints"] = [taint.spec for taint in declared.taints]
     rule["matchFeatures"] = [_told(plan.nodes[name].match)]
     return obj(API, "NodeFeatureRule", name, plan.labels, spec={"rules": [rule]})
-
-
-def taint_of(taint: Taint) -> dict[str, str]:
-    """A taint as an object of Kubernetes has it; without a value, none is written."""
-    value = {"value": taint.value} if taint.value else {}
-    return {"key": taint.key, **value, "effect": taint.effect}
 
 
 def _told(match: Match) -> dict[str, Any]:
@@ -81,19 +75,13 @@ def _told(match: Match) -> dict[str, Any]:
     and rules do not see labels: then the board alone would say too much, unless the label is that of the board.
     """
     if match.names:
-        names = {"op": "InRegexp", "value": [_expression(pattern) for pattern in match.names]}
+        names = {"op": "InRegexp", "value": [f"^{pattern_expression(pattern)}$" for pattern in match.names]}
         return {"feature": "system.name", "matchExpressions": {"nodename": names}}
     if match.pci_ids and match.labels.keys() <= {PRODUCT}:
         board = {"vendor": [VENDOR], "device": [each.lower() for each in match.pci_ids]}
         expressions = {key: {"op": "In", "value": values} for key, values in board.items()}
         return {"feature": "pci.device", "matchExpressions": expressions}
     return {}
-
-
-def _expression(pattern: str) -> str:
-    """A pattern with `*` as a regular expression of Go that matches the whole name."""
-    parts = (re.escape(part).replace(r"\-", "-") for part in pattern.split("*"))
-    return f"^{'.*'.join(parts)}$"
 
 
 def _in_a_domain(key: str) -> bool:

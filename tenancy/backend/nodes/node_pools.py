@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tenancy.backend.manifest import Manifest, Object
-from tenancy.backend.nodes.features import taint_of
 from tenancy.backend.shared.metadata import obj
 from tenancy.model.hardware import GPUS, Hardware
 from tenancy.model.karpenter import AWS, CAPACITY_TYPE, aws_gpu, is_requirement, set_by_pool
@@ -63,7 +62,7 @@ def _template(flavor: Hardware, nodes: FlavorNodes) -> dict[str, Any]:
         "requirements": _requirements(flavor, nodes, asked),
     }
     if nodes.taints:
-        spec["taints"] = [taint_of(taint) for taint in nodes.taints]
+        spec["taints"] = [taint.spec for taint in nodes.taints]
     spec["expireAfter"] = "720h" if flavor.is_cpu else "Never"
     metadata = {"metadata": {"labels": dict(sorted(labels.items()))}} if labels else {}
     return {**metadata, "spec": spec}

@@ -16,8 +16,6 @@ from tenancy.backend.nodes.operator_rules import DEFAULTS, violations
 from tenancy.backend.nodes.plugin import DEVICE_PLUGIN
 from tenancy.backend.nodes.plugin_rules import DEFAULT
 from tenancy.backend.nodes.tolerations import flavor_tolerations, tolerations
-from tenancy.model.hardware import Hardware
-from tenancy.plan.nodes import nvidia
 from tenancy.plan.values import ClusterPlan
 
 _DAEMONS = "daemonsets.tolerations"
@@ -31,7 +29,7 @@ def operator(plan: ClusterPlan) -> Iterator[Page]:
     Raises Nonconforming where it would not take ours.
     """
     written = plan.cluster.gpu_operator
-    if not written.installed or not any(nvidia(flavor) for flavor in plan.flavors.values()):
+    if not written.installed or not any(flavor.nvidia for flavor in plan.flavors.values()):
         return
     parts = {**_files(plan), **_daemons(plan), **_discovery(plan)}
     if not parts:
@@ -54,14 +52,10 @@ def _files(plan: ClusterPlan) -> dict[str, Any]:
     if any(nodes.plugin for nodes in plan.nodes.values()):
         config = {"create": False, "name": DEVICE_PLUGIN, "default": DEFAULT}
         values["devicePlugin"] = {"config": config}
-    elif all(_claimed(flavor) for flavor in plan.flavors.values() if nvidia(flavor)):
+    elif all(flavor.claimed for flavor in plan.flavors.values() if flavor.nvidia):
+        # It would hand out once more what pods get by claims.
         values["devicePlugin"] = {"enabled": False}
     return values
-
-
-def _claimed(flavor: Hardware) -> bool:
-    """Whether pods get its GPUs by claims: the device plugin would hand out the same ones once more."""
-    return any(device.device_class for device in flavor.devices)
 
 
 def _daemons(plan: ClusterPlan) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from tenancy.model.gpus import NVIDIA_GPU
 from tenancy.model.hardware import Hardware
-from tenancy.plan.nodes import nvidia
 from tenancy.plan.values import ClusterPlan
 
 STACK: Final = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
@@ -19,7 +18,7 @@ STACK: Final = {"key": NVIDIA_GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 def flavor_tolerations(plan: ClusterPlan, given: Sequence[dict[str, Any]] = (STACK,)) -> list[dict[str, Any]]:
     """The tolerations of what runs on the nodes with NVIDIA's GPUs: those of its chart (`given`) first."""
-    return tolerations((flavor for flavor in plan.flavors.values() if nvidia(flavor)), given)
+    return tolerations((flavor for flavor in plan.flavors.values() if flavor.nvidia), given)
 
 
 def tolerations(flavors: Iterable[Hardware], given: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenancy.backend.shared.admission import mutates
 from tenancy.backend.shared.cel import text
 from tenancy.plan.values import ClusterPlan, Topology
 
@@ -26,3 +27,8 @@ def read(plan: ClusterPlan, key: str, separator: str = ",") -> str:
     name = text(f"{plan.domain}/{key}")
     parts = f'namespaceObject.metadata.?annotations[?{name}].orValue("").split({text(separator)})'
     return f'{parts}.filter(it, it != "")'
+
+
+def gives(plan: ClusterPlan) -> bool:
+    """Whether a unit has a default and the API server can give it."""
+    return mutates(plan) and any(namespace.topology for namespace in plan.namespaces)

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import mutates, mutating
+from tenancy.backend.shared.admission import mutating
 from tenancy.backend.shared.cel import texts
 from tenancy.backend.shared.pod_templates import PodTemplates
-from tenancy.backend.shared.topology_defaults import DEFAULT, NAME, read, said
+from tenancy.backend.shared.topology_defaults import DEFAULT, NAME, gives, read, said
 from tenancy.backend.volcano.names import leaf
 from tenancy.backend.volcano.topology import tier
 from tenancy.backend.volcano.work import BATCH
@@ -51,7 +51,7 @@ def marks(plan: ClusterPlan, namespace: Namespace, queue: Queue) -> dict[str, st
 
 def topology_defaults(plan: ClusterPlan) -> Iterator[Object]:
     """The policy with its binding, where a unit has a default and the API server can give it."""
-    if not mutates(plan) or not any(namespace.topology for namespace in plan.namespaces):
+    if not gives(plan):
         return
     resources = sorted({main for flavor in plan.flavors.values() if flavor.gpu for main in flavor.mains})
     variables = {
