@@ -10,7 +10,7 @@ import yaml
 
 from tenancy.backend.volcano.configuration_chart import controller_violations
 from tenancy.backend.volcano.topology import topologies
-from tests.cluster import deploy, volcano, volcano_jobs
+from tests.cluster import deploy, racks, volcano, volcano_jobs
 from tests.cluster.plane import Cluster, until
 from tests.cluster.volcano_jobs import Scene
 
@@ -43,34 +43,13 @@ FLAVORS: Final = {"a100", "h100"}
 def scene(cluster: Cluster) -> Scene:
     """The organization, with all HyperNodes of its racks and blocks."""
     made = volcano_jobs.opened(cluster, deploy.compiled_for(cluster, TREE))
-    until(lambda: discovered(made) == expected(made), "racks and blocks are discovered")
+    racks.wait(cluster, RACK, BLOCK)
     return made
 
 
 def hard(tier: int) -> Mapping[str, Any]:
     """A job that is to be kept within one HyperNode of this tier."""
     return {"networkTopology": {"mode": "hard", "highestTierAllowed": tier}}
-
-
-def discovered(scene: Scene) -> dict[tuple[int, str, str], int]:
-    """From tier, label and value of each HyperNode that was discovered to how many members it has."""
-    found = {}
-    for item in scene.cluster.client.list(volcano.HYPERNODES):
-        spec = item["spec"]
-        if "tierName" in spec:
-            found[spec["tier"], spec["tierName"], item["metadata"]["labels"][spec["tierName"]]] = len(spec["members"])
-    return found
-
-
-def expected(scene: Scene) -> dict[tuple[int, str, str], int]:
-    """The same of the labels that the nodes have."""
-    nodes = [item["metadata"]["labels"] for item in scene.cluster.client.list("/api/v1/nodes")]
-    racks = [node[RACK] for node in nodes if RACK in node]
-    blocks = {(node[BLOCK], node[RACK]) for node in nodes if BLOCK in node}
-    return {
-        **{(1, RACK, rack): racks.count(rack) for rack in racks},
-        **{(2, BLOCK, block): sum(each == block for each, _ in blocks) for block, _ in blocks},
-    }
 
 
 def places(scene: Scene, unit: str, level: str) -> set[str]:
@@ -139,7 +118,7 @@ def test_without_labels_a_gang_waits_because_of_its_flavor(scene: Scene) -> None
     kept = {name: {key: each.get(key) for key in (BLOCK, RACK)} for name, each in labels.items()}
     for name in kept:
         client.patch(f"/api/v1/nodes/{name}", {"metadata": {"labels": {BLOCK: None, RACK: None}}})
-    until(lambda: discovered(scene) == {}, "racks and blocks are gone")
+    until(lambda: racks.discovered(scene.cluster) == {}, "racks and blocks are gone")
     scene.gang(VISION, 3, 8, flavor="h100", job=hard(1))
     scene.settle()
     assert scene.held(VISION) == 0

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.cluster import deploy, volcano, volcano_jobs
-from tests.cluster.plane import Cluster, until
+from tests.cluster import deploy, racks, volcano_jobs
+from tests.cluster.plane import Cluster
 from tests.cluster.volcano_jobs import Scene
 
 pytestmark = pytest.mark.volcano("1.15")
@@ -44,11 +44,11 @@ def scene(cluster: Cluster) -> Scene:
     """Three teams of which two have a default, once the racks are discovered."""
     made = deploy.compiled_for(cluster, TREE)
     opened = volcano_jobs.opened(cluster, made)
-    until(lambda: len(cluster.client.list(volcano.HYPERNODES)) == 4, "two racks and a block are discovered")
+    racks.wait(cluster, RACK, BLOCK)
     return opened
 
 
-def racks(scene: Scene, unit: str) -> list[str]:
+def racks_of(scene: Scene, unit: str) -> list[str]:
     """The rack of each of a unit's pods, sorted; none of a node that has no such label."""
     nodes = {
         item["metadata"]["name"]: item["metadata"]["labels"] for item in scene.cluster.client.list("/api/v1/nodes")
@@ -71,7 +71,7 @@ def test_a_gang_is_kept_in_the_rack_that_its_unit_requires(scene: Scene) -> None
     scene.gang(ANTS, 4, 8, flavor="h100")
     scene.expect({ANTS: 32})
     scene.running(ANTS, 4)
-    assert racks(scene, ANTS) == ["h100-rack-0"] * 4
+    assert racks_of(scene, ANTS) == ["h100-rack-0"] * 4
     assert topologies(scene, ANTS) == [{"mode": "hard", "highestTierAllowed": 1}] * 2
 
 
@@ -80,7 +80,7 @@ def test_a_unit_without_a_default_is_spread(scene: Scene) -> None:
     scene.clear()
     scene.gang(WASPS, 5, 8, flavor="h100")
     scene.expect({WASPS: 40})
-    assert set(racks(scene, WASPS)) == {"h100-rack-0", "h100-rack-1"}
+    assert set(racks_of(scene, WASPS)) == {"h100-rack-0", "h100-rack-1"}
     assert topologies(scene, WASPS) == [None]
 
 
@@ -89,11 +89,11 @@ def test_a_preference_is_given_up(scene: Scene) -> None:
     scene.clear()
     scene.gang(BEES, 2, 8, flavor="h100")
     scene.expect({BEES: 16})
-    assert len(set(racks(scene, BEES))) == 1
+    assert len(set(racks_of(scene, BEES))) == 1
     scene.clear()
     scene.gang(BEES, 5, 8, flavor="h100")
     scene.expect({BEES: 40})
-    assert set(racks(scene, BEES)) == {"h100-rack-0", "h100-rack-1"}
+    assert set(racks_of(scene, BEES)) == {"h100-rack-0", "h100-rack-1"}
     assert topologies(scene, BEES) == [{"mode": "soft"}]
 
 
@@ -123,4 +123,4 @@ def test_quota_comes_back_to_a_gang_that_is_kept_in_a_rack(scene: Scene) -> None
     scene.expect({WASPS: 48})
     scene.gang(ANTS, 4, 8, flavor="h100")
     scene.expect({ANTS: 32, WASPS: 16})
-    assert racks(scene, ANTS) == ["h100-rack-0"] * 4
+    assert racks_of(scene, ANTS) == ["h100-rack-0"] * 4
