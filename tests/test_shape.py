@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "tenancy"
-STAGES = ("diagnostics", "load", "model", "check", "plan", "backend", "render", "output", "live")
+STAGES = ("diagnostics", "load", "model", "check", "plan", "backend", "render", "compare", "output", "live")
 """In the order of the data: a stage imports only from those before it."""
 
 BESIDE = {"report": {"diagnostics", "load", "model"}, "resources": set[str]()}

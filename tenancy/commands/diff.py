@@ -12,9 +12,9 @@ import click
 from tenancy.commands.findings import colour, print_all, show, status, width
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
+from tenancy.compare.comparison import compare
+from tenancy.compare.views.text import text
 from tenancy.output import against
-from tenancy.output.comparison import compare
-from tenancy.output.plan_text import text
 from tenancy.pipeline import Options, examine, generate
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tenancy.backend.kueue.reading import units
 from tenancy.backend.reading import UnitReading
-from tenancy.output.snapshot import snapshots
+from tenancy.compare.snapshot import snapshots
 from tenancy.pipeline import examine, generate
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Final
 
 from tenancy.backend.reading import UnitReading
+from tenancy.compare.effects import Side, mains
 from tenancy.model.hardware import Hardware
-from tenancy.output.effects import Side, mains
 
 HOURS: Final = 730
 """Hours of a month, a twelfth of a year, as cloud prices are quoted."""

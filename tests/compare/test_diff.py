@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tenancy.output.comparison import compare as compare_files
-from tenancy.output.diff import ABSENT, Create, Delete, Difference, Update, compare, diff
-from tenancy.output.procedures import IMMUTABLE, Mark
-from tenancy.output.snapshot import Identity, snapshots
+from tenancy.compare.comparison import compare as compare_files
+from tenancy.compare.diff import ABSENT, Create, Delete, Difference, Update, compare, diff
+from tenancy.compare.procedures import IMMUTABLE, Mark
+from tenancy.compare.snapshot import Identity, snapshots
 from tenancy.render.yaml import documents
 
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tenancy.cli import main, run
-from tenancy.output.comparison import Comparison, compare
-from tenancy.output.plan_text import few, text
+from tenancy.compare.comparison import Comparison, compare
+from tenancy.compare.views.text import few, text
 from tenancy.pipeline import examine, generate
 
 PLANS = Path(__file__).parent / "plans"

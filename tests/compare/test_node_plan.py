@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tenancy.output.comparison import Comparison, compare
-from tenancy.output.plan_objects import object_lines
-from tenancy.output.plan_text import text
-from tenancy.output.procedures import Mark
+from tenancy.compare.comparison import Comparison, compare
+from tenancy.compare.procedures import Mark
+from tenancy.compare.views.objects import object_lines
+from tenancy.compare.views.text import text
 from tenancy.pipeline import Options, examine, generate
 
 PLANS = Path(__file__).parent / "node_plans"

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from tenancy.output.comparison import Comparison, named
-from tenancy.output.diff import ABSENT, Change, Create, Delete, Difference, Update
-from tenancy.output.snapshot import Value
+from tenancy.compare.comparison import Comparison, named
+from tenancy.compare.diff import ABSENT, Change, Create, Delete, Difference, Update
+from tenancy.compare.snapshot import Value
 
 _LONGEST: Final = 80
 """Characters of a value that a line shows."""

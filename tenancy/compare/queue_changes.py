@@ -11,12 +11,12 @@ from typing import Final
 
 from tenancy.backend.reading import note
 from tenancy.backend.volcano.order import inner, steps
+from tenancy.compare.amounts import measure, shown
+from tenancy.compare.effects import Effects
+from tenancy.compare.procedures import Mark, Names, Procedure, about
+from tenancy.compare.snapshot import Identity, Snapshot, Value
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.quantity import parse
-from tenancy.output.amounts import measure, shown
-from tenancy.output.effects import Effects
-from tenancy.output.procedures import Mark, Names, Procedure, about
-from tenancy.output.snapshot import Identity, Snapshot, Value
 
 _GROUP: Final = "scheduling.volcano.sh"
 _FEW_PASSES: Final = 3

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from tenancy.output.diff import Change, Delete, Update
-from tenancy.output.effects import NOTHING, Effects, QuotaChange
-from tenancy.output.snapshot import Identity
+from tenancy.compare.diff import Change, Delete, Update
+from tenancy.compare.effects import NOTHING, Effects, QuotaChange
+from tenancy.compare.snapshot import Identity
 
 
 class Mark(StrEnum):

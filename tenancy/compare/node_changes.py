@@ -15,12 +15,12 @@ from tenancy.backend.manifest import Object
 from tenancy.backend.nodes.mig import DISABLED, ENABLED, KEY, MIG_NODES, MIG_PARTED
 from tenancy.backend.nodes.plugin import DEVICE_PLUGIN
 from tenancy.backend.reading import note
+from tenancy.compare.amounts import measure, shown
+from tenancy.compare.diff import Change, Create, Delete, Update
+from tenancy.compare.effects import Side
+from tenancy.compare.procedures import Mark, Names, Procedure, about
+from tenancy.compare.snapshot import Snapshot
 from tenancy.model.hardware import CPU, MEMORY, Hardware
-from tenancy.output.amounts import measure, shown
-from tenancy.output.diff import Change, Create, Delete, Update
-from tenancy.output.effects import Side
-from tenancy.output.procedures import Mark, Names, Procedure, about
-from tenancy.output.snapshot import Snapshot
 from tenancy.plan.nodes import MIG_CONFIG, PLUGIN_CONFIG, stem
 
 _SHOWN: Final = 5

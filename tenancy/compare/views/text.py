@@ -8,13 +8,13 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Final
 
+from tenancy.compare.amounts import measure, shown
+from tenancy.compare.balance import HOURS, Balance
+from tenancy.compare.comparison import Comparison
+from tenancy.compare.effects import NOTHING, AccessChange, NamespaceChange, QuotaChange, SettingChange, UnitChange
+from tenancy.compare.procedures import Mark, Procedure
+from tenancy.compare.views.objects import object_lines, plural
 from tenancy.model.organization import Quota
-from tenancy.output.amounts import measure, shown
-from tenancy.output.balance import HOURS, Balance
-from tenancy.output.comparison import Comparison
-from tenancy.output.effects import NOTHING, AccessChange, NamespaceChange, QuotaChange, SettingChange, UnitChange
-from tenancy.output.plan_objects import object_lines, plural
-from tenancy.output.procedures import Mark, Procedure
 
 BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]+m")

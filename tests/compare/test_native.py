@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenancy.output.comparison import Comparison, compare
+from tenancy.compare.comparison import Comparison, compare
 from tenancy.pipeline import generate
 from tests.backend.native.support import CPU, GPU, H100
 from tests.orgs import organized

@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 from tenancy.backend import KINDS, scheduler, units
 from tenancy.backend.reading import UnitReading, note
+from tenancy.compare.snapshot import Snapshot
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
-from tenancy.output.snapshot import Snapshot
 
 NOTHING: Final = Quota(0, 0, 0)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tenancy.output.amounts import measure
-from tenancy.output.comparison import Comparison, compare
-from tenancy.output.plan_text import text
+from tenancy.compare.amounts import measure
+from tenancy.compare.comparison import Comparison, compare
+from tenancy.compare.views.text import text
 from tenancy.pipeline import generate
 from tests.orgs import organized
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenancy.output.comparison import compare
-from tenancy.output.plan_text import text
+from tenancy.compare.comparison import compare
+from tenancy.compare.views.text import text
 from tenancy.pipeline import generate
 from tests.orgs import organized, scheduled
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
-from tenancy.output.snapshot import Identity, Snapshot, Value
+from tenancy.compare.snapshot import Identity, Snapshot, Value
 
 
 class Absent(Enum):

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tenancy.output.comparison import Comparison, compare
-from tenancy.output.plan_text import text
-from tenancy.output.procedures import Mark
+from tenancy.compare.comparison import Comparison, compare
+from tenancy.compare.procedures import Mark
+from tenancy.compare.views.text import text
 from tenancy.pipeline import generate
 from tests.orgs import organized, scheduled
 

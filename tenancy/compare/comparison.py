@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tenancy.compare.balance import Balance, Cost, balances, costs
+from tenancy.compare.diff import Change, diff
+from tenancy.compare.effects import Effects, effects, sides
+from tenancy.compare.node_changes import Sides, node_changes
+from tenancy.compare.procedures import Procedure, gravest_first, procedures
+from tenancy.compare.queue_changes import queue_changes
+from tenancy.compare.snapshot import Identity, snapshots
 from tenancy.diagnostics import Diagnostic
 from tenancy.model.hardware import Hardware
-from tenancy.output.balance import Balance, Cost, balances, costs
-from tenancy.output.diff import Change, diff
-from tenancy.output.effects import Effects, effects, sides
-from tenancy.output.node_changes import Sides, node_changes
-from tenancy.output.procedures import Procedure, gravest_first, procedures
-from tenancy.output.queue_changes import queue_changes
-from tenancy.output.snapshot import Identity, snapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
