@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The route of keys and list indexes from the root of the organization to a value."""
@@ -57,6 +57,17 @@ class Related:
     place: Place
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of the organization's files that would mend something; `tenancy fix` makes it."""
+
+    action: Literal["set", "remove", "rename"]
+    path: KeyPath
+    """Of the value that is set (made where it is not there), or of the key that is removed or renamed."""
+    value: Any = None
+    """The new value as plain YAML data, or the new name of the key."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
     """A rule broken at a place: what is wrong (`message`, with the value) and what to write instead (`help`)."""
@@ -66,6 +77,8 @@ class Diagnostic:
     place: Place
     related: tuple[Related, ...] = ()
     help: str = ""
+    edits: tuple[Edit, ...] = ()
+    """What `help` proposes, where that is one certain change: made together, they mend it."""
 
     @property
     def code(self) -> str:

@@ -12,7 +12,12 @@ PACKAGE = Path(__file__).parent.parent / "tenancy"
 STAGES = ("diagnostics", "load", "model", "check", "plan", "backend", "render", "compare", "output", "live")
 """In the order of the data: a stage imports only from those before it."""
 
-BESIDE = {"report": {"diagnostics", "load", "model"}, "resources": set[str]()}
+BESIDE = {
+    "report": {"diagnostics", "load", "model"},
+    "edit": {"diagnostics", "load", "model"},
+    "site": {"diagnostics", "load", "model", "plan", "backend", "render", "compare"},
+    "resources": set[str](),
+}
 """Views and data files: what they may import; the stages that read shipped files may import `resources`."""
 
 ON_TOP = {"pipeline", "cli", "__main__", "__init__", "commands"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tenancy.diagnostics import Diagnostic, KeyPath, Related, Rule
+from tenancy.diagnostics import Diagnostic, Edit, KeyPath, Related, Rule
 from tenancy.load.source import Sources
 from tenancy.model.organization import Org
 
@@ -21,6 +21,7 @@ class Finding:
     help: str = ""
     related: tuple[tuple[str, KeyPath], ...] = ()
     at_key: bool = False
+    edits: tuple[Edit, ...] = ()
 
 
 Check: TypeAlias = Callable[[Org], Iterator[Finding]]
@@ -34,4 +35,5 @@ def placed(finding: Finding, sources: Sources) -> Diagnostic:
         place=sources.key(finding.path) if finding.at_key else sources.value(finding.path),
         related=tuple(Related(label, sources.value(path)) for label, path in finding.related),
         help=finding.help,
+        edits=finding.edits,
     )

@@ -11,7 +11,11 @@ from tenancy.compare.effects import Effects, effects, sides
 from tenancy.compare.node_changes import Sides, node_changes
 from tenancy.compare.procedures import Procedure, gravest_first, procedures
 from tenancy.compare.queue_changes import queue_changes
+from tenancy.compare.reaches import ReachChange, reaches
+from tenancy.compare.risk import Risk, risk
 from tenancy.compare.snapshot import Identity, snapshots
+from tenancy.compare.strengths import StrengthChange, strengths
+from tenancy.compare.usage import Overrun, Usage, overruns
 from tenancy.diagnostics import Diagnostic
 from tenancy.model.hardware import Hardware
 
@@ -26,6 +30,10 @@ class Comparison:
     """Of every flavor, changed or not; none where nothing changes."""
     costs: tuple[Cost, ...]
     procedures: tuple[Procedure, ...]
+    reaches: tuple[ReachChange, ...]
+    strengths: tuple[StrengthChange, ...]
+    overruns: tuple[Overrun, ...]
+    risk: Risk
     clusters: tuple[str, ...]
     """Of both sides."""
     first: bool
@@ -34,7 +42,9 @@ class Comparison:
     """What could not be read; the comparison is then without it."""
 
 
-def compare(old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str, Hardware]) -> Comparison:
+def compare(
+    old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str, Hardware], usage: Usage | None = None
+) -> Comparison:
     """Compare the files (text by path) of two sides; `flavors` are those of the new organization."""
     was, now = snapshots(old, new)
     changes, meaning = diff(was, now), effects(was, now)
@@ -50,12 +60,17 @@ def compare(old: Mapping[str, str], new: Mapping[str, str], flavors: Mapping[str
         *queue_changes(was, now, meaning, place),
         *node_changes(changes, both, place),
     ]
+    ordered, over = gravest_first(needed), overruns(before, after, usage)
     return Comparison(
         changes=changes,
         effects=meaning,
         balances=balances(before, after, flavors),
         costs=costs(before, after, flavors),
-        procedures=gravest_first(needed),
+        procedures=ordered,
+        reaches=reaches(before, after),
+        strengths=strengths(before, after),
+        overruns=over,
+        risk=risk(meaning, ordered, over),
         clusters=clusters,
         first=not old,
         diagnostics=(*was.diagnostics, *now.diagnostics),
