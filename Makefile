@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compile check test test-cluster lint types format golden docs schemas kubeconform bench wheel clean
+.PHONY: help setup compile check test test-cluster test-argocd test-browser lint types format golden docs schemas kubeconform bench wheel clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,14 @@ test: $(READY) ## Run the tests
 test-cluster: $(READY) ## Run the tests against real control planes with Kueue and Volcano, built first (Linux)
 	$(BIN)/python -m tests.cluster.build
 	$(BIN)/python -m pytest tests/cluster -n 3 --dist loadscope --no-loadscope-reorder
+
+test-argocd: $(READY) ## Run the tests against a real Argo CD on such control planes, built first (Linux, Redis)
+	$(BIN)/python -m tests.cluster.build --argocd
+	$(BIN)/python -m pytest tests/argocd -n 2 --dist loadscope
+
+test-browser: $(READY) ## Run the tests of the site in a headless Chromium (installed by apt where there is none)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r tests/browser/requirements.txt
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(READY) ## Check style
 	$(BIN)/ruff check .

@@ -111,19 +111,13 @@ def quota_of(unit: Group | Queue, flavor: str, resource: str) -> Quota:
     return unit.quotas.get(flavor, {}).get(resource, _NOTHING)
 
 
-def below(cluster: ClusterPlan, group: str) -> list[Group | Queue]:
-    """The units right below a group of a name."""
-    units: tuple[Group | Queue, ...] = (*cluster.groups, *cluster.queues)
-    return [unit for unit in units if unit.parent == group]
-
-
 def within_limits(cluster: ClusterPlan, unit: Group | Queue, flavor: str, resource: str) -> int:
     """What limits leave to a unit while all others stand idle: on every level its own, less what siblings reserve."""
     own = quota_of(unit, flavor, resource)
     if unit.parent is None:
         return own.limit
     above = next(group for group in cluster.groups if group.name == unit.parent)
-    siblings = sum(quota_of(child, flavor, resource).reserved for child in below(cluster, above.name))
+    siblings = sum(quota_of(child, flavor, resource).reserved for child in cluster.below.get(above.name, ()))
     left = within_limits(cluster, above, flavor, resource) - (siblings - own.reserved)
     return max(own.quota, min(own.limit, left))
 

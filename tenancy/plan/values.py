@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import TypeAlias
 
 from tenancy.model.document import ApiServer, Cluster, Dns, Service
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Quota, Rules
+from tenancy.plan.gitops import GitOps
 from tenancy.plan.nodes import FlavorNodes
 
 Quotas: TypeAlias = Mapping[str, Mapping[str, Quota]]
@@ -134,7 +136,7 @@ class NetworkFacts:
     cluster_ranges: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterPlan:
     """All that one cluster gets."""
 
@@ -166,6 +168,20 @@ class ClusterPlan:
     auditors: tuple[str, ...]
     labels: Mapping[str, str]
     """Labels of what belongs to the organization as a whole."""
+    departments: Mapping[str, str]
+    """From the folder of each department to that of the top-level department around it."""
+    gitops: GitOps | None
+    """None where the organization has no engine."""
+
+    @cached_property
+    def below(self) -> Mapping[str, tuple[Group | Queue, ...]]:
+        """The units right below each group, by its name."""
+        found: dict[str, tuple[Group | Queue, ...]] = {}
+        units: tuple[Group | Queue, ...] = (*self.groups, *self.queues)
+        for unit in units:
+            if unit.parent is not None:
+                found[unit.parent] = (*found.get(unit.parent, ()), unit)
+        return found
 
     @property
     def device_classes(self) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenancy.backend.waiting import below, queue_of, quota_of, within_limits
+from tenancy.backend.waiting import queue_of, quota_of, within_limits
 from tenancy.plan.values import ClusterPlan, Group, Queue
 
 
@@ -27,7 +27,7 @@ def capacity(cluster: ClusterPlan, queue: str, flavor: str, resource: str) -> in
 def _above(cluster: ClusterPlan, name: str, flavor: str, resource: str) -> int:
     """What a Cohort offers to one of its children beyond what the child keeps."""
     group = next(group for group in cluster.groups if group.name == name)
-    children = [quota_of(child, flavor, resource) for child in below(cluster, name)]
+    children = [quota_of(child, flavor, resource) for child in cluster.below.get(name, ())]
     # A Cohort's own quota is its pool; its subtree has that and what the children lend.
     subtree = group.pool.get(flavor, {}).get(resource, 0) + sum(child.quota - child.reserved for child in children)
     if group.parent is None:

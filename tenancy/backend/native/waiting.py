@@ -15,7 +15,6 @@ from tenancy.backend.waiting import (
     Request,
     Verdict,
     Waiting,
-    below,
     main_of,
     nodes,
     queue_of,
@@ -65,7 +64,7 @@ def reach(cluster: ClusterPlan, unit: Group | Queue, flavor: str, resource: str)
     """What a unit owns, or those below it together: nothing is borrowed, and what is not handed on is nobody's."""
     if isinstance(unit, Queue):
         return quota_of(unit, flavor, resource).quota
-    return sum(reach(cluster, child, flavor, resource) for child in below(cluster, unit.name))
+    return sum(reach(cluster, child, flavor, resource) for child in cluster.below.get(unit.name, ()))
 
 
 def namespaces(cluster: ClusterPlan, queue: Queue) -> dict[str, dict[str, int]]:
