@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tenancy.backend import CODES, PARITIES, items
+from tenancy.backend.gitops import marked, synced
+from tenancy.backend.gitops.applications import applications
+from tenancy.backend.gitops.sizes import large
 from tenancy.backend.losses import losses, not_there, unknown
 from tenancy.backend.manifest import Manifest
 from tenancy.backend.parity import Promise, lost
@@ -65,11 +68,13 @@ class Options:
     """The scheduler of every cluster, in place of the one that is written; empty for the written ones."""
     accepted: Collection[str] = ()
     """Codes of losses that are accepted, beside those that a cluster accepts."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts that stand in for files on the disk, by the name that diagnostics show: an edit before it is written."""
 
 
 def examine(path: Path, options: Options = Options()) -> Examined:
     """Load, parse and check the organization at `path`; every finding of every stage that could run."""
-    loaded, diagnostics = load(path)
+    loaded, diagnostics = load(path, options.texts)
     if loaded is None:
         return Examined(None, None, tuple(in_file_order(diagnostics)))
     extensions = loaded.extensions
@@ -88,7 +93,11 @@ def examine(path: Path, options: Options = Options()) -> Examined:
             plans = plan(org)
             diagnostics += _losses(org, plans, loaded.sources, options)
     custom, found = _customized(None if has_errors(diagnostics) else org, extensions, plans)
-    return _examined(org, loaded.sources, [*diagnostics, *found], custom, plans)
+    diagnostics += found
+    if org is not None and org.document.gitops is not None and not has_errors(diagnostics):
+        plans = plans or plan(org)
+        diagnostics += _sizes(plans, custom, loaded.sources)
+    return _examined(org, loaded.sources, diagnostics, custom, plans)
 
 
 def parity(org: Org) -> Iterator[Promise]:
@@ -106,7 +115,8 @@ def generate(org: Org, custom: Custom, plans: tuple[ClusterPlan, ...] = ()) -> d
     for cluster in plans or plan(org):
         check_object = checker(kubernetes=cluster.kubernetes, kueue=cluster.kueue, volcano=cluster.volcano)
         added = custom.get(cluster.name, ())
-        files |= render(cluster.name, items(cluster), check_object, added)
+        every = synced(cluster, items(cluster), added)
+        files |= render(cluster.name, every, check_object, [marked(cluster, manifest) for manifest in added])
     return files
 
 
@@ -136,6 +146,13 @@ def _losses(org: Org, plans: tuple[ClusterPlan, ...], sources: Sources, options:
         if not options.scheduler:
             codes = {loss.code for loss in found}
             yield from (placed(finding, sources) for finding in not_there(cluster, codes, CODES))
+
+
+def _sizes(plans: tuple[ClusterPlan, ...], custom: Custom, sources: Sources) -> Iterator[Diagnostic]:
+    """Applications that are too large, with what users' templates add to them."""
+    for cluster in plans:
+        found = applications(cluster, items(cluster), custom.get(cluster.name, ()))
+        yield from (placed(finding, sources) for finding in large(cluster, found))
 
 
 def _customized(

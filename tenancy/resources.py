@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_path(name: str) -> Path:
-    """The folder `name` ("schemas" or "templates") of an installed wheel, else of the source checkout.
+    """The folder `name` ("schemas", "templates" or "ci") of an installed wheel, else of the source checkout.
 
     The wheel holds it as `tenancy/_data/<name>` (force-include in pyproject.toml), a checkout as `<name>` in its root.
     Raises FileNotFoundError where neither exists: a broken installation, not an error of the user.

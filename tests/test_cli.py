@@ -119,7 +119,7 @@ def test_check_fails_on_stale_output_and_writes_nothing(project: Path) -> None:
 def test_a_file_edited_by_hand_is_an_error_not_a_victim(project: Path) -> None:
     """compile refuses to overwrite it and says what to do."""
     assert _tenancy("compile", cwd=project).returncode == 0
-    edited = project / "out" / "only" / "queues" / "flavors.yaml"
+    edited = project / "out" / "only" / "queues" / "organization" / "flavors.yaml"
     edited.write_text(edited.read_text() + "# by hand\n")
     path = project / "org" / "org.yaml"
     path.write_text(path.read_text().replace("nodes: 2", "nodes: 3"))

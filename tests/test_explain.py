@@ -31,13 +31,24 @@ def job(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object
     return found
 
 
-def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The example of docs/explain.md is the output of its command on the example organization."""
+def test_the_page_shows_what_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, golden: bool
+) -> None:
+    """The examples of docs/explain.md are the output of their commands on the example organization."""
     monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```console\n\$ tenancy explain (.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    command, _, shown = block.partition("\n")
-    assert explained(capsys, *shlex.split(command)) == (0, shown, "")
+    file = ROOT / "docs" / "explain.md"
+    page = file.read_text(encoding="utf-8")
+
+    def printed(block: re.Match[str]) -> str:
+        status, out, err = explained(capsys, *shlex.split(block[1]))
+        assert (status, err) == (0, "")
+        return f"```console\n$ tenancy explain {block[1]}\n{out}```"
+
+    made, blocks = re.subn(r"^```console\n\$ tenancy explain (.*?)\n.*?^```$", printed, page, flags=re.M | re.S)
+    assert blocks == 3
+    if golden:
+        file.write_text(made, encoding="utf-8")
+    assert page == made or golden
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tenancy import backend, check, load, model
+from tenancy.compare import removals
 from tenancy.live import inventory_rules
 from tenancy.output import rules as output_rules
 from tenancy.render import rules as render_rules
@@ -16,6 +17,7 @@ RULES = (
     *check.RULES,
     *backend.RULES,
     *render_rules.RULES,
+    *removals.RULES,
     *output_rules.RULES,
     *inventory_rules.RULES,
 )

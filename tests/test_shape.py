@@ -15,7 +15,7 @@ STAGES = ("diagnostics", "load", "model", "check", "plan", "backend", "render", 
 BESIDE = {
     "report": {"diagnostics", "load", "model"},
     "edit": {"diagnostics", "load", "model"},
-    "site": {"diagnostics", "load", "model", "plan", "backend", "render", "compare"},
+    "site": {"diagnostics", "load", "model", "plan", "backend", "render", "compare", "resources"},
     "resources": set[str](),
 }
 """Views and data files: what they may import; the stages that read shipped files may import `resources`."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tenancy import backend, check, load, model
+from tenancy.compare import removals
 from tenancy.diagnostics import Rule
 from tenancy.live import inventory_rules
 from tenancy.model import schema
@@ -25,6 +26,7 @@ STAGES: tuple[tuple[str, str, tuple[Rule, ...]], ...] = (
     ("The laws", "What an organization says and a cluster could not keep.", check.RULES),
     ("Losses", "What the chosen scheduler cannot keep; each can be accepted (docs/parity.md).", backend.RULES),
     ("Templates of your own", "What a template under org/templates/ may not do.", render_rules.RULES),
+    ("Removals", "What `tenancy diff` says against a change that deletes.", removals.RULES),
     ("Output", "Why a file under out/ is not written.", output_rules.RULES),
     ("Nodes", "What `tenancy inventory` finds between an organization and what runs.", inventory_rules.RULES),
 )

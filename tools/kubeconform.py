@@ -16,14 +16,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tenancy.render.conform import NODE_TOOLS
+from tenancy.render.conform import ENGINES, NODE_TOOLS
 from tools.golang import find_go
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
 BINARY = ROOT / ".cache" / "bin" / "kubeconform"
 SCHEDULERS = ("kueue", "volcano")
-NOT_OBJECTS = r"(^|/)[a-z-]+-values\.yaml$"  # values of a Helm chart; kubeconform looks at no `.conf` of itself
+NOT_OBJECTS = r"(^|/)([a-z-]+-values|argocd-cm)\.yaml$"
+"""Values of a Helm chart, and a patch; kubeconform looks at no `.conf` of itself."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 def flags(kubernetes: str, kueue: str = "", volcano: str = "") -> list[str]:
     """kubeconform's options for these minors, "" without it; the schema locations are relative to the repository."""
     schedulers = [f"{name}/{minor}" for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
-    folders = [f"kubernetes/{kubernetes}", *schedulers, "kustomize", *NODE_TOOLS]
+    folders = [f"kubernetes/{kubernetes}", *schedulers, "kustomize", *NODE_TOOLS, *ENGINES]
     templates = [f"schemas/{folder}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json" for folder in folders]
     locations = [part for template in templates for part in ("-schema-location", template)]
     return ["-strict", "-summary", "-ignore-filename-pattern", NOT_OBJECTS, *locations]

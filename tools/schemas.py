@@ -1,7 +1,8 @@
 """Generate the JSON Schemas of every Kubernetes kind that is emitted: `python tools/schemas.py [--check]`.
 
-Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of Kueue, Volcano, Node Feature Discovery and Karpenter
-out of the Go module cache, which `go` fills, and writes their structure, closed and without prose, to `schemas/`.
+Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of Kueue, Volcano, Node Feature Discovery, Karpenter,
+Argo CD and Flux out of the Go module cache, which `go` fills, and writes their structure, closed and without prose, to
+`schemas/`.
 `--check` compares and writes nothing. Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not
 be read.
 
@@ -33,9 +34,13 @@ VERSIONS: dict[str, dict[str, str]] = {
     # The CRDs of v1.14.2 to v1.14.4 are byte for byte those of v1.14.1 (compared in git at their tags), which unlike
     # those three could be had as a module.
     "volcano": {"1.14": "v1.14.1", "1.15": "v1.15.1"},
-    # Clusters say no version of these two: one is enough for the few fields that are written.
+    # Clusters say no version of these: one is enough for the few fields that are written.
     "nfd": {"0.18": "v0.18.3"},
     "karpenter": {"1.13": "v1.13.0"},
+    "argo-cd": {"3.2": "v3.2.11"},
+    # Of Flux: newer ones want a newer Go than the rest.
+    "kustomize-controller": {"1.7": "v1.7.2"},
+    "source-controller": {"1.7": "v1.7.2"},
 }
 MODULES = {
     "kubernetes": "k8s.io/kubernetes",
@@ -43,6 +48,9 @@ MODULES = {
     "volcano": "volcano.sh/volcano",
     "nfd": "sigs.k8s.io/node-feature-discovery",
     "karpenter": "sigs.k8s.io/karpenter",
+    "argo-cd": "github.com/argoproj/argo-cd/v3",
+    "kustomize-controller": "github.com/fluxcd/kustomize-controller",
+    "source-controller": "github.com/fluxcd/source-controller",
 }
 GENERATED = (*VERSIONS, "kustomize", "versions.json")
 
@@ -79,7 +87,7 @@ KUBERNETES_KINDS = (
 
 
 class Component(NamedTuple):
-    """What a scheduler or a tool of the nodes brings: kinds that CustomResourceDefinitions describe."""
+    """What a scheduler, a tool of the nodes or an engine brings: kinds that CustomResourceDefinitions describe."""
 
     folder: str
     """Where its module keeps them, in files with one or more of them."""
@@ -113,6 +121,19 @@ COMPONENTS = {
         "deployment/base/nfd-crds", {"nodefeaturerules": Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeatureRule")}
     ),
     "karpenter": Component("pkg/apis/crds", {"nodepools": Kind("karpenter.sh", "v1", "NodePool")}),
+    "argo-cd": Component(
+        "manifests/crds",
+        {
+            "applications": Kind("argoproj.io", "v1alpha1", "Application"),
+            "appprojects": Kind("argoproj.io", "v1alpha1", "AppProject"),
+        },
+    ),
+    "kustomize-controller": Component(
+        "config/crd/bases", {"kustomizations": Kind("kustomize.toolkit.fluxcd.io", "v1", "Kustomization")}
+    ),
+    "source-controller": Component(
+        "config/crd/bases", {"gitrepositories": Kind("source.toolkit.fluxcd.io", "v1", "GitRepository")}
+    ),
 }
 """By the name of their folder below `schemas/`."""
 KUSTOMIZATION = Kind("kustomize.config.k8s.io", "v1beta1", "Kustomization")

@@ -11,6 +11,7 @@ from typing import Final
 
 from tenancy.backend.parity import Fate, Found, Loss
 from tenancy.backend.promises import Said
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.check.wording import listed, nearest
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -56,6 +57,7 @@ def unknown(org: Org, known: Collection[str]) -> Iterator[Finding]:
                     ("clusters", name, "accept", index),
                     f"cluster `{name}` accepts `{code}`, which is no loss of any scheduler",
                     f"{nearest(code, sorted(known))}`tenancy parity` shows the losses of each cluster with their codes",
+                    edits=mending.meant(("clusters", name, "accept", index), code, sorted(known)),
                 )
 
 
@@ -70,7 +72,8 @@ def not_there(plan: ClusterPlan, codes: Collection[str], known: Collection[str])
             message = f"cluster `{plan.name}` accepts `{code}`, but its scheduler is Kueue, which keeps every promise"
         else:
             message = f"cluster `{plan.name}` accepts `{code}`, but promises nothing that {_title(plan)} loses so"
-        yield Finding(LOSS_NOT_THERE, ("clusters", plan.name, "accept", index), message, f"remove `{code}`")
+        at = ("clusters", plan.name, "accept", index)
+        yield Finding(LOSS_NOT_THERE, at, message, f"remove `{code}`", edits=mending.leave_out(at))
 
 
 def _finding(org: Org, plan: ClusterPlan, loss: Loss, found: list[Found]) -> Finding:

@@ -28,6 +28,17 @@ class Manifest:
 
     path: str
     objects: tuple[Object, ...]
+    listed: bool = True
+    """Whether the kustomization of its folder lists it; what is not listed is applied by a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A folder of out/ that lists other folders: what one Application applies."""
+
+    path: str
+    folders: tuple[str, ...]
+    """Relative to the cluster's folder, sorted. Kustomize takes folders from anywhere, files from its own alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tenancy.check import (
     dra,
     expiry,
     flavors,
+    gitops,
     gpus,
     karpenter,
     kueue,
@@ -83,6 +84,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *projects.CHECKS,
     *weights.CHECKS,
     *unit_topology.CHECKS,
+    *gitops.CHECKS,
     *supported.CHECKS,
     *versions.CHECKS,
 )
@@ -120,6 +122,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *projects.RULES,
     *weights.RULES,
     *unit_topology.RULES,
+    *gitops.RULES,
     *supported.RULES,
     *versions.RULES,
 )

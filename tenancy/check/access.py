@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
-from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.diagnostics import Edit, KeyPath, Rule, Severity
 from tenancy.model.access import Subject, parse_subject
 from tenancy.model.document import Access
 from tenancy.model.organization import Org
@@ -110,15 +111,18 @@ def _subjects(who: str, subjects: list[str], path: KeyPath) -> Iterator[Finding]
         if first != index:
             message = f"{who} lists `{text}` twice as {path[-1]}"
             related = (("the first", (*path, first)),)
-            yield Finding(SUBJECT_TWICE, (*path, index), message, "remove one", related)
+            yield Finding(
+                SUBJECT_TWICE, (*path, index), message, "remove one", related, edits=mending.leave_out((*path, index))
+            )
             continue
         subject = parse_subject(text)
         if "*" in text:
             help_ = "name each subject, or a group that holds them all"
             yield Finding(SUBJECT_WILDCARD, (*path, index), f"{who}: `{text}` has a wildcard", help_)
         elif subject is None or not _well_formed(subject):
-            message = f"{who}: `{text}` is not a subject"
-            yield Finding(SUBJECT_SYNTAX, (*path, index), message, _syntax_help(text, subject))
+            message, help_ = f"{who}: `{text}` is not a subject", _syntax_help(text, subject)
+            edits = mending.offered((*path, index), help_)
+            yield Finding(SUBJECT_SYNTAX, (*path, index), message, help_, edits=edits)
         elif (found := _suspicious(who, text, subject, (*path, index))) is not None:
             yield found
 
@@ -156,11 +160,14 @@ def _syntax_help(text: str, subject: Subject | None) -> str:
 def _suspicious(who: str, text: str, subject: Subject, path: KeyPath) -> Finding | None:
     """A subject that can be read but names somebody else, or nobody."""
     if subject.name.startswith("system:"):
-        help_ = "name a group or a user of your identity provider"
+        help_, edits = "name a group or a user of your identity provider", tuple[Edit, ...]()
         if subject.name.startswith("system:serviceaccount:"):
             namespace, _, name = subject.name.removeprefix("system:serviceaccount:").partition(":")
             help_ = f"write `serviceaccount:{namespace}/{name}`"
-        return Finding(SUBJECT_SYSTEM, path, f"{who}: `{text}` belongs to the cluster itself", help_)
+            edits = (
+                mending.write(path, f"serviceaccount:{namespace}/{name}") if is_dns_label(namespace) and name else ()
+            )
+        return Finding(SUBJECT_SYSTEM, path, f"{who}: `{text}` belongs to the cluster itself", help_, edits=edits)
     if any(character.isspace() for character in subject.name):
         help_ = "write the name as it stands in the login's claims (`kubectl auth whoami` shows it)"
         return Finding(SUBJECT_BLANK, path, f"{who}: `{text}` has a blank in its name", help_)
@@ -177,7 +184,8 @@ def _levels(who: str, lists: tuple[tuple[str, list[str]], ...], path: KeyPath) -
                 message = f"{who}: `{text}` is among the {level} and the {first[-2]}"
                 help_ = f"remove it from {level}: the {first[-2]}' rights decide"
                 related = ((f"among the {first[-2]}", first),)
-                yield Finding(SUBJECT_AT_TWO_LEVELS, (*path, level, index), message, help_, related)
+                at = (*path, level, index)
+                yield Finding(SUBJECT_AT_TWO_LEVELS, at, message, help_, related, edits=mending.leave_out(at))
 
 
 def _service_accounts(who: str, access: Access, path: KeyPath) -> Iterator[Finding]:
@@ -186,7 +194,8 @@ def _service_accounts(who: str, access: Access, path: KeyPath) -> Iterator[Findi
         first = seen.setdefault(name, index)
         if first != index:
             message = f"{who} lists the service account `{name}` twice"
-            yield Finding(SUBJECT_TWICE, (*path, index), message, "remove one", (("the first", (*path, first)),))
+            at, related = (*path, index), (("the first", (*path, first)),)
+            yield Finding(SUBJECT_TWICE, at, message, "remove one", related, edits=mending.leave_out(at))
         elif name == "default":
             message = f"{who} gives the rights of members to the service account `default`"
             yield Finding(SERVICE_ACCOUNT_DEFAULT, (*path, index), message, "name another, such as `ci`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import (
     comparable,
@@ -91,7 +92,7 @@ def _entry(unit: Node, flavor: Hardware, path: KeyPath, said: Any) -> Iterator[F
                 yield _empty(unit, flavor, where)
             for key in value:
                 if key not in flavor.names:
-                    yield _unknown_resource(unit, flavor, (*where, key), key)
+                    yield _unknown_resource(unit, flavor, (*where, key), value)
         elif value != SHARE and GPUS not in flavor.names:
             yield _bare(unit, flavor, where, value)
 
@@ -110,7 +111,8 @@ def _empty(unit: Node, flavor: Hardware, path: KeyPath) -> Finding:
     )
 
 
-def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> Finding:
+def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, there: Mapping[str, Any]) -> Finding:
+    key = str(path[-1])
     own = [name for name in flavor.names if name not in (CPU, MEMORY)] or [CPU, MEMORY]
     board = flavor.gpu
     if flavor.is_cpu:
@@ -132,6 +134,7 @@ def _unknown_resource(unit: Node, flavor: Hardware, path: KeyPath, key: str) -> 
         f"{nearest(key, [*own, CPU, MEMORY])}`{flavor.name}` has {listed(own)}{shared}",
         related,
         at_key=True,
+        edits=mending.meant_key(path, [*own, CPU, MEMORY], there),
     )
 
 

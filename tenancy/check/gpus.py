@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.check.wording import comparable, listed, off_text, runs_jobs, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -115,7 +116,11 @@ def boards(org: Org) -> Iterator[Finding]:
         path: KeyPath = ("flavors", name)
         if isinstance(flavor.gpu, str) and flavor.gpu not in CATALOGUE:
             message = f"flavor `{name}`: the catalogue has no GPU `{flavor.gpu}`"
-            yield Finding(UNKNOWN_GPU, (*path, "gpu"), message, _nearest_boards(flavor.gpu))
+            near = _nearest_boards(flavor.gpu)
+            hint = f"did you mean {listed(near, 'or')}? " if near else ""
+            help_ = f"{hint}`tenancy gpus` lists all; hardware that it does not know is written out: `{CUSTOM}`"
+            edits = mending.write((*path, "gpu"), near[0]) if len(near) == 1 else ()
+            yield Finding(UNKNOWN_GPU, (*path, "gpu"), message, help_, edits=edits)
         if isinstance(flavor.gpu, CustomGpu) and (fault := _resource_fault(flavor.gpu.resource)):
             message = f"flavor `{name}`: `{flavor.gpu.resource}` {fault}"
             help_ = "write the name that the nodes show under `allocatable`, such as `amd.com/gpu`"
@@ -224,17 +229,16 @@ def _gpus_per_node(org: Org, name: str, flavor: Flavor, path: KeyPath) -> Iterat
         yield Finding(GPUS_ON_CPU_FLAVOR, gpus, message, help_)
     if flavor.gpu is None and flavor.whole_nodes:
         message = f"flavor `{name}` has `wholeNodes: true`, but no GPU"
-        yield Finding(WHOLE_NODES_WITHOUT_GPU, (*path, "wholeNodes"), message, "remove `wholeNodes`")
+        at = (*path, "wholeNodes")
+        yield Finding(WHOLE_NODES_WITHOUT_GPU, at, message, "remove `wholeNodes`", edits=mending.leave_out(at))
 
 
-def _nearest_boards(text: str) -> str:
+def _nearest_boards(text: str) -> list[str]:
     """Boards with that product name, then those that start alike, then those that are spelled alike."""
     wanted = text.upper().replace(" ", "-").replace("_", "-").removeprefix("NVIDIA-")
     near = [name for name, gpu in CATALOGUE.items() if text in gpu.products]
     near = near or [name for name in CATALOGUE if name.startswith(wanted)]
-    near = near or get_close_matches(wanted, CATALOGUE, 3, 0.5)
-    hint = f"did you mean {listed(near[:4], 'or')}? " if near else ""
-    return f"{hint}`tenancy gpus` lists all; hardware that it does not know is written out: `{CUSTOM}`"
+    return (near or get_close_matches(wanted, CATALOGUE, 3, 0.5))[:4]
 
 
 def _resource_fault(resource: str) -> str:

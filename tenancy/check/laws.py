@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import (
     amount_of,
@@ -86,6 +87,7 @@ def _reserved_above_quota(unit: Node, flavor: Hardware, resource: str) -> Findin
         f"{derivation(unit, flavor, 'quota', resource)}",
         f"reserve at most {amount_of(quota, resource)}, or raise the quota to {amount_of(reserved, resource)}",
         (("the quota", number_path(unit, flavor, "quota", resource)),),
+        edits=() if entry.share else mending.amount(unit, flavor, "reserved", resource, quota),
     )
 
 
@@ -103,6 +105,7 @@ def _quota_above_limit(unit: Node, flavor: Hardware, resource: str) -> Finding:
         f"{amount_of(quota, resource)}{how}",
         f"raise the limit to at least {amount_of(quota, resource)}, or lower the quota",
         (("the quota", number_path(unit, flavor, "quota", resource)),) if said else (),
+        edits=() if entry.share else mending.amount(unit, flavor, "limit", resource, quota),
     )
 
 
@@ -117,14 +120,15 @@ def handed_on(org: Org) -> Iterator[Finding]:
             amounts = [child.entries[name].amounts for child in children]
             total = {resource: sum([each[resource].quota for each in amounts]) for resource in flavor.resources}
             for resource in breaking(flavor, {r for r in total if total[r] > entry.amounts[r].quota}):
-                yield _above_parent(unit, flavor, resource, total[resource], children)
+                yield _above_parent(unit, flavor, resource, total, children)
             written = entry.written.get("reserved", {})
             total = {resource: sum([each[resource].reserved for each in amounts]) for resource in written}
             for resource in breaking(flavor, {r for r in written if total[r] > written[r]}):
                 yield _reserved_above_parent(unit, flavor, resource, total[resource], children)
 
 
-def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, children: list[Node]) -> Finding:
+def _above_parent(unit: Node, flavor: Hardware, resource: str, totals: dict[str, int], children: list[Node]) -> Finding:
+    total = totals[resource]
     entry, quota = unit.entries[flavor.name], unit.entries[flavor.name].amounts[resource].quota
     places = largest_first(children, flavor, "quota", resource)
     together, derived = amount_of(total, resource), following(flavor, resource, children)
@@ -136,6 +140,7 @@ def _above_parent(unit: Node, flavor: Hardware, resource: str, total: int, child
             f"`{unit.title}` has no budget for it",
             f"add {entry_text(flavor, resource, total)} to the budget of `{unit.title}`",
             (("the unit above, without a budget for it", unit.path), *places[1:]),
+            edits=mending.budget(unit, flavor, totals),
         )
     own = "share" if entry.share else "quota"
     also = " and its limit" if "limit" in entry.written and total > entry.amounts[resource].limit else ""
@@ -160,6 +165,7 @@ def _reserved_above_parent(unit: Node, flavor: Hardware, resource: str, total: i
         f"that `{unit.title}` reserves",
         f"raise it to {amount_of(total, resource)}, or leave `reserved` out: it is then the sum",
         largest_first(children, flavor, "reserved", resource),
+        edits=mending.amount(unit, flavor, "reserved", resource, total),
     )
 
 

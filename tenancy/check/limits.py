@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import amount_of, breaking, comparable, largest_first, number_path
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -181,6 +182,7 @@ def _beyond_parent(unit: Node, flavor: Hardware, resource: str) -> Finding:
         f"{_says(unit, flavor, resource)}, above {whose}: {above}",
         f"write a limit of at most {above}, or leave it out: it is then as far as the units above allow",
         (related,),
+        edits=mending.amount(unit, flavor, "limit", resource, parent.entries[flavor.name].amounts[resource].limit),
     )
 
 
@@ -192,6 +194,7 @@ def _beyond_reach(unit: Node, flavor: Hardware, resource: str, reach: int) -> Fi
         f"{_says(unit, flavor, resource)}, but can reach only {amount_of(reach, resource)}: others reserve the rest",
         f"write a limit of at most {amount_of(reach, resource)}, or reserve less elsewhere",
         largest_first(siblings, flavor, "reserved", resource),
+        edits=mending.amount(unit, flavor, "limit", resource, reach),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final, TypeAlias
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.document import Service
@@ -112,7 +113,8 @@ def services(org: Org) -> Iterator[Finding]:
             elif first != index:
                 message = f"service `{name}` lists port {port} twice"
                 related = (("the first", (*path, "ports", first)),)
-                yield Finding(SERVICE_PORT_TWICE, (*path, "ports", index), message, "remove one", related)
+                at = (*path, "ports", index)
+                yield Finding(SERVICE_PORT_TWICE, at, message, "remove one", related, edits=mending.leave_out(at))
 
 
 def egress(org: Org) -> Iterator[Finding]:
@@ -152,7 +154,8 @@ def _unreadable(text: str, path: KeyPath) -> Finding:
         return Finding(
             NETWORK_RANGE, path, message, f"write `{meant}`, or `{text.partition('/')[0]}/{meant.max_prefixlen}`"
         )
-    return Finding(NETWORK_RANGE, path, f"`{text}` has no length", f"write `{meant}` for this one address")
+    help_ = f"write `{meant}` for this one address"
+    return Finding(NETWORK_RANGE, path, f"`{text}` has no length", help_, edits=mending.write(path, str(meant)))
 
 
 def _contains(outer: _Range | None, inner: _Range) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.check.wording import node_count
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -43,7 +44,8 @@ def patterns(org: Org) -> Iterator[Finding]:
             elif pattern in names[:index]:
                 message = f"flavor `{name}`: the name `{pattern}` is there twice"
                 related = (("the first", (*path, names.index(pattern))),)
-                yield Finding(NODE_NAMES, (*path, index), message, "remove one", related)
+                at = (*path, index)
+                yield Finding(NODE_NAMES, at, message, "remove one", related, edits=mending.leave_out(at))
 
 
 def counts(org: Org) -> Iterator[Finding]:

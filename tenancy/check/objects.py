@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.check.wording import listed, nearest
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -149,7 +150,8 @@ def _key(unit: Node, key: str, path: KeyPath) -> Finding | None:
         return None
     message = f"`{unit.title}`: ResourceQuota does not count `{key}`"
     if key.partition("/")[0] != "count" and is_dns_subdomain(key) and "." in key and not nearest(key, LEGACY):
-        return Finding(OBJECT_KEY, (*path, key), message, f"did you mean `count/{key}`?", at_key=True)
+        edits = mending.renamed((*path, key), f"count/{key}")
+        return Finding(OBJECT_KEY, (*path, key), message, f"did you mean `count/{key}`?", at_key=True, edits=edits)
     help_ = f"{nearest(key, LEGACY)}write `count/PLURAL.GROUP`, such as `count/jobs.batch`, or {listed(LEGACY, 'or')}"
     return Finding(OBJECT_KEY, (*path, key), message, help_, at_key=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import comparable, flavor_quantities, key_of
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -151,7 +152,8 @@ def _judge(path: KeyPath, value: object, resource: str, what: str, *, noun: str 
         parse(value, resource)
     except QuantityError as error:
         reason, help_text = _words(error, value, resource, noun)
-        yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text)
+        edits = mending.offered(path, help_text)
+        yield Finding(_RULES[error.kind], path, f"{what}: {reason}", help_text, edits=edits)
 
 
 def _words(error: QuantityError, value: object, resource: str, noun: str) -> tuple[str, str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import listed, nearest
-from tenancy.diagnostics import KeyPath, Rule, Severity
+from tenancy.diagnostics import Edit, KeyPath, Rule, Severity
 from tenancy.model.access import parse_subject
 from tenancy.model.network import service
 from tenancy.model.organization import Node, Org, namespaces
@@ -107,6 +108,7 @@ def flavors(org: Org) -> Iterator[Finding]:
                 f"`{unit.title}` has a budget on `{name}`, which is not a flavor",
                 f"{_hint(name, known, findings)}the flavors are {listed(sorted(known)[:10])}",
                 at_key=True,
+                edits=mending.meant_key((*unit.path, "budget", name), known, unit.budget) if findings <= _HINTS else (),
             )
 
 
@@ -131,6 +133,7 @@ def clusters(org: Org) -> Iterator[Finding]:
                 path,
                 f"flavor `{name}` is in cluster `{document.cluster}`, which does not exist",
                 f"{nearest(document.cluster, known)}the clusters are {listed(sorted(known)[:10])}",
+                edits=mending.meant(path, document.cluster, known),
             )
 
 
@@ -147,12 +150,14 @@ def services(org: Org) -> Iterator[Finding]:
                 continue
             findings += 1
             fault = "not NAMESPACE/APP:PORT" if "/" in text or ":" in text else "not declared"
+            path = (*unit.path, "network", "egress", "services", index)
             yield Finding(
                 UNKNOWN_SERVICE,
-                (*unit.path, "network", "egress", "services", index),
+                path,
                 f"`{unit.title}` connects to `{text}`, which is {fault}",
                 f"{_hint(text, network.services, findings)}write NAMESPACE/APP:PORT, such as `storage/minio:9000`, or "
                 f"the name of a service under `network.services` of the organization{known}",
+                edits=mending.meant(path, text, network.services) if findings <= _HINTS else (),
             )
 
 
@@ -182,6 +187,7 @@ def accounts(org: Org) -> Iterator[Finding]:
                     f"{_hint(account, declared, findings)}declare it: `access: {{serviceAccounts: [{account}]}}` in "
                     f"`{node.title}`",
                     (("the unit of that namespace", node.path),),
+                    edits=_account(path, namespace, mending.meant(path, account, declared)),
                 )
         elif namespace not in outside and not org.left_out:
             findings += 1
@@ -191,7 +197,18 @@ def accounts(org: Org) -> Iterator[Finding]:
                 f"{who} gives access to `{namespace}/{account}`, but no unit has the namespace `{namespace}`",
                 f"{_hint(namespace, made, findings)}if somebody else makes the namespace, declare a service in it "
                 "under `network.services`",
+                edits=_elsewhere(path, account, mending.meant(path, namespace, made)) if findings <= _HINTS else (),
             )
+
+
+def _account(path: KeyPath, namespace: str, near: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The subject with the nearest account, if any is near."""
+    return tuple(Edit("set", path, f"serviceaccount:{namespace}/{edit.value}") for edit in near)
+
+
+def _elsewhere(path: KeyPath, account: str, near: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The subject in the nearest namespace, if any is near."""
+    return tuple(Edit("set", path, f"serviceaccount:{edit.value}/{account}") for edit in near)
 
 
 def _usable_by_members(home: Node, path: KeyPath, who: str, account: str) -> Iterator[Finding]:

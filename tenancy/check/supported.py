@@ -7,7 +7,6 @@ from typing import Final
 
 from tenancy.check.finding import Check, Finding
 from tenancy.diagnostics import KeyPath, Rule, Severity
-from tenancy.model.document import Cluster
 from tenancy.model.organization import Org
 
 NOT_SUPPORTED_YET: Final = Rule(
@@ -20,12 +19,6 @@ NOT_SUPPORTED_YET: Final = Rule(
 
 def supported(org: Org) -> Iterator[Finding]:
     """Every key that was written has an effect."""
-    document = org.document
-    for name, cluster in document.clusters.items():
-        for path, what, instead in _of_cluster(("clusters", name), cluster):
-            yield _finding(path, what, instead)
-    if document.gitops is not None:
-        yield _finding(("gitops",), "`gitops`", "remove it, and point your engine at the folders of out/ yourself")
     for unit in org.units:
         if unit.document is None:
             continue
@@ -35,12 +28,6 @@ def supported(org: Org) -> Iterator[Finding]:
                 f"`priorities` of `{unit.title}`",
                 "remove it: every unit may use every priority",
             )
-
-
-def _of_cluster(path: KeyPath, cluster: Cluster) -> Iterator[tuple[KeyPath, str, str]]:
-    name = path[-1]
-    if cluster.destination is not None:
-        yield (*path, "destination"), f"`destination` of cluster `{name}`", "remove it"
 
 
 def _finding(path: KeyPath, what: str, instead: str) -> Finding:

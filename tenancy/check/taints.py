@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.check.flavors import FLAVOR_LIMIT, MOST
 from tenancy.check.wording import listed, under_kueue
@@ -198,8 +199,8 @@ def _taint(name: str, text: str, path: KeyPath, seen: dict[tuple[str, str], KeyP
         )
     elif not taint.keeps_out:
         message = f"flavor `{name}`: `{text}` keeps nobody out"
-        help_ = f"write `{text.rpartition(':')[0]}:NoSchedule`"
-        yield Finding(TAINT_SOFT, path, message, help_)
+        hard = f"{text.rpartition(':')[0]}:NoSchedule"
+        yield Finding(TAINT_SOFT, path, message, f"write `{hard}`", edits=mending.write(path, hard))
 
 
 def _syntax_help(text: str, taint: Taint | None) -> str:

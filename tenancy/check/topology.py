@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Finding
 from tenancy.diagnostics import KeyPath, Rule, Severity
 from tenancy.model.hardware import HOSTNAME
@@ -68,7 +69,8 @@ def _levels(name: str, levels: list[str], path: KeyPath) -> Iterator[Finding]:
         elif level in levels[:index]:
             message = f"flavor `{name}`: the level `{level}` is there twice"
             related = (("the first", (*path, levels.index(level))),)
-            yield Finding(TOPOLOGY_LEVELS, (*path, index), message, "remove one", related)
+            at = (*path, index)
+            yield Finding(TOPOLOGY_LEVELS, at, message, "remove one", related, edits=mending.leave_out(at))
 
 
 def _hostname(name: str, levels: list[str], path: KeyPath) -> Iterator[Finding]:
@@ -78,10 +80,12 @@ def _hostname(name: str, levels: list[str], path: KeyPath) -> Iterator[Finding]:
     help_ = f"write `topology: [{', '.join([*wider, HOSTNAME])}]`"
     if HOSTNAME in levels:
         message = f"flavor `{name}`: `{HOSTNAME}` is not the last level"
-        yield Finding(TOPOLOGY_HOSTNAME, (*path, levels.index(HOSTNAME)), message, help_)
+        at, edits = (*path, levels.index(HOSTNAME)), mending.write(path, [*wider, HOSTNAME])
+        yield Finding(TOPOLOGY_HOSTNAME, at, message, help_, edits=edits)
     else:
         message = f"flavor `{name}`: the last level is `{levels[-1]}`, not `{HOSTNAME}`"
-        yield Finding(TOPOLOGY_HOSTNAME, (*path, len(levels) - 1), message, help_)
+        at, edits = (*path, len(levels) - 1), mending.write((*path, len(levels)), HOSTNAME)
+        yield Finding(TOPOLOGY_HOSTNAME, at, message, help_, edits=edits)
 
 
 CHECKS: Final = (topologies,)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
+from tenancy.check import mending
 from tenancy.check.finding import Check, Finding
 from tenancy.check.wording import RELATED_AT_MOST, amount_of, comparable, listed, nearest, units_in_words
 from tenancy.diagnostics import KeyPath, Rule, Severity
@@ -141,9 +143,12 @@ def _missing(
         help_ += f", or write `{said.mode} {levels[-1]}`" if levels else ""
         return Finding(UNIT_TOPOLOGY_LEVEL, path, message, f"{help_}, or remove it")
     message = f"`{unit.title}`: no flavor that it reaches has a level `{said.level}`"
-    near = nearest(said.level, list(dict.fromkeys([*(level.rpartition("/")[2] for level in levels), *levels])))
+    names = list(dict.fromkeys([*(level.rpartition("/")[2] for level in levels), *levels]))
+    near = nearest(said.level, names)
     if levels:
-        return Finding(UNIT_TOPOLOGY_LEVEL, path, message, f"{near}the levels are {listed(levels)}")
+        edits = mending.meant(path, said.level, names)
+        edits = tuple(replace(edit, value=f"{said.mode} {edit.value}") for edit in edits)
+        return Finding(UNIT_TOPOLOGY_LEVEL, path, message, f"{near}the levels are {listed(levels)}", edits=edits)
     return Finding(UNIT_TOPOLOGY_LEVEL, path, message, "write `topology` into the flavor, from wide to narrow")
 
 

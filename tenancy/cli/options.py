@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -41,6 +42,34 @@ class Layout(click.ParamType[dict[str, int]]):
                 self.fail(f"{part!r} is not PROFILE=N, each profile once", param, ctx)
             layout[profile] = int(count)
         return layout
+
+
+class Share(click.ParamType[str]):
+    """A number of objects, or a part of all of them in percent."""
+
+    name = "N|N%"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text as it is, or a usage error."""
+        text = str(value)
+        if text and not re.fullmatch(r"[0-9]+|[0-9]+(\.[0-9]+)?%", text):
+            self.fail(f"{text!r} is neither a number such as 20 nor a part such as 10%", param, ctx)
+        return text
+
+
+class Amount(click.ParamType[tuple[str, str]]):
+    """A part of a budget written as 1g.10gb=8 or memory=400Gi."""
+
+    name = "amount"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """The key and the quantity, or a usage error."""
+        if isinstance(value, tuple):
+            return value
+        key, _, quantity = str(value).partition("=")
+        if not key.strip() or not quantity.strip():
+            self.fail(f"{value!r} is not KEY=N, such as 1g.10gb=8", param, ctx)
+        return key.strip(), quantity.strip()
 
 
 class LossCode(click.ParamType[str]):

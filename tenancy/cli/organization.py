@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tenancy.cli.base import main
-from tenancy.cli.options import ALLOW, FORMAT, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY
+from tenancy.cli.options import ALLOW, FORMAT, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY, Share
 from tenancy.commands.status import Status
 
 
@@ -69,33 +69,52 @@ def compile_(
     return command.compile_(org, out, check=check, format_=format_, strict=strict, scheduler=to or "", accepted=allowed)
 
 
-@main.command(short_help="Show what `compile` would change.", epilog="Example: tenancy diff org --exit-code")
+@main.command(short_help="Show what `compile` would change.", epilog="Example: tenancy diff org --against origin/main")
 @ORG
 @OUT
-@click.option("--against", type=click.Choice(("out",)), default="out", help="What to compare with: the output folder.")
-@click.option("--format", "format_", type=click.Choice(("text",)), default="text", help="How the plan is shown.")
+@click.option(
+    "--against", default="out", metavar="out|REV|live", help="The output folder (default), a git revision or a cluster."
+)
+@click.option("--usage", default="", metavar="FILE|live", help="What is used now, to see who has to give back.")
+@click.option("--format", "format_", type=click.Choice(("text", "markdown", "json")), default="text", help="For whom.")
+@click.option("--limit", type=click.IntRange(min=2000), default=60_000, help="The most characters of Markdown (60000).")
 @click.option("--objects/--no-objects", default=True, show_default=True, help="Whether to list the objects, too.")
+@STRICT
+@click.option("--max-deletions", "most", type=Share(), default="", help="Fail where more objects go: 20, or 10%.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where anything differs.")
+@click.option("--cluster", help="Only this cluster of the organization.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
+@click.option("--context", help="Its context (default: the current one).")
 @TODAY
 @ALLOW
 def diff(
     org: Path | None,
     out: Path | None,
     against: str,
+    usage: str,
     format_: str,
+    limit: int,
     objects: bool,
+    strict: bool,
+    most: str,
     exit_code: bool,
+    cluster: str | None,
+    kubeconfig: Path | None,
+    context: str | None,
     today: date,
     allowed: tuple[str, ...],
 ) -> int:
     """Show what `compile` would change: in promises, namespaces, access and cost, then in objects.
 
-    ORG is the folder that holds org.yaml; by default the nearest org/, here or above.
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. With --against live nothing is
+    written either: objects are applied in dry run. The plan goes to standard output, findings to standard error.
     """
     from tenancy.commands import diff as command
 
-    del against, format_  # one choice each so far
-    return command.diff(org, out, objects=objects, exit_code=exit_code, today=today, accepted=allowed)
+    asked = command.Asked(against=against, usage=usage, cluster=cluster, kubeconfig=kubeconfig, context=context)
+    shown = command.Shown(format=format_, limit=limit, objects=objects)
+    judged = command.Judged(strict=strict, most=most, exit_code=exit_code)
+    return command.diff(org, out, asked, shown, judged, today=today, accepted=allowed)
 
 
 @main.command(
@@ -110,6 +129,15 @@ def diff(
 @click.option("--profile", help="The MIG profile that its pods ask for.")
 @click.option("--cpu", help="cpu of each pod (default: what follows from its GPUs).")
 @click.option("--memory", help="Memory of each pod (default: what follows from its GPUs).")
+@click.option(
+    "--job",
+    "kind",
+    type=click.Choice(("batch", "jobset", "pytorch", "rayjob", "vcjob")),
+    help="Write such a job as YAML instead, complete but for its image and command.",
+)
+@click.option(
+    "--origins/--no-origins", default=None, help="Where each number comes from (default: unless there is a job)."
+)
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="How it is shown.")
 def explain(
     unit: str,
@@ -120,18 +148,21 @@ def explain(
     profile: str | None,
     cpu: str | None,
     memory: str | None,
+    kind: str | None,
+    origins: bool | None,
     format_: str,
 ) -> int:
-    """Explain a unit: its numbers, what it can reach, who lends to it and who may take back.
+    """Explain a unit: where its numbers come from, what it can reach, who lends to it and who may take back.
 
     UNIT is its path, such as research/vision, the name of its queue, or the organization's name. With a job it says
-    whether the job runs, on whose promise, and what its Workload says while it waits. ORG is the folder that holds
-    org.yaml; by default the nearest org/, here or above.
+    whether the job runs, on whose promise, and what its Workload says while it waits; with --job it writes one that
+    lands there. ORG is the folder that holds org.yaml; by default the nearest org/, here or above.
     """
+    from tenancy.backend.job_request import Job
     from tenancy.commands import explain as command
 
-    job = command.Job(gpus=gpus, pods=pods, flavor=flavor, profile=profile, cpu=cpu, memory=memory)
-    return command.explain(unit, org, job, format_=format_)
+    job = Job(gpus=gpus, pods=pods, flavor=flavor, profile=profile, cpu=cpu, memory=memory)
+    return command.explain(unit, org, job, format_=format_, origins=origins, kind=kind)
 
 
 @main.command(
@@ -153,3 +184,23 @@ def parity(org: Path | None, to: str | None, format_: str, losses: bool) -> int:
     from tenancy.commands import parity as command
 
     return command.parity(org, scheduler=to or "", format_=format_, losses=losses)
+
+
+@main.command(
+    short_help="Write the map of the organization as a static site.", epilog="Example: tenancy report org -o site"
+)
+@ORG
+@click.option(
+    "-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="The folder of the site."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="The output folder that --plan compares with.")
+@click.option("--plan", "planned", is_flag=True, help="Show before and after of what `compile` would change.")
+def report(org: Path | None, target: Path, out: Path | None, planned: bool) -> int:
+    """Write a static site: units with their promises, who may borrow from whom, free capacity, people, namespaces.
+
+    ORG is the folder that holds org.yaml; by default the nearest org/, here or above. The pages need no network and
+    no server. Files that are not of an earlier site are never touched.
+    """
+    from tenancy.commands import report as command
+
+    return command.report(org, target, out, planned=planned)

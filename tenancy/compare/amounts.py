@@ -1,10 +1,16 @@
-"""Amounts as people read them in a plan."""
+"""Amounts and lists of names as people read them in a plan."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
 
 from tenancy.model.devices import SHARED
 from tenancy.model.hardware import CPU
 from tenancy.model.quantity import human
+
+FEW: Final = 3
+"""Names that a line lists before it counts the rest."""
 
 
 def measure(resource: str) -> str:
@@ -19,3 +25,10 @@ def measure(resource: str) -> str:
 def shown(amount: int, resource: str) -> str:
     """An amount without what `measure` says already."""
     return human(amount, resource).removesuffix(" cores").removesuffix(" core")
+
+
+def few(names: Sequence[str], most: int = FEW, between: str = ", ") -> str:
+    """The first names, and how many more there are; one more than `most` is shown, since counting it saves nothing."""
+    if len(names) <= most + 1:
+        return between.join(names)
+    return f"{between.join(names[:most])} and {len(names) - most} more"

@@ -1,8 +1,8 @@
 """What the promises come to: installed, spare, promised and free per flavor, and what they cost per month.
 
 What the old side could use is read from its objects, which hold the whole capacity. Installed nodes and prices are no
-objects: they are known of the new organization only, so the costs of both sides are at its prices, and a difference is
-one of promises.
+objects: they are known of the new organization, and of the old one where a comparison has it (`--against REV`). Without
+it the old side is priced as the new organization has its flavors, and a difference is one of promises.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class Balance:
     resource: str
     installed: int | None
     """Of the new organization, spare nodes included; None where it no longer has the flavor."""
+    installed_before: int | None = None
+    """Of the old organization; None where it is not known, or had no such flavor."""
     usable_before: int | None
     usable_after: int | None
     """Without spare nodes: what departments may be promised."""
@@ -41,6 +43,23 @@ class Balance:
         if self.installed is None or self.usable_after is None:
             return None
         return self.installed - self.usable_after
+
+    @property
+    def spare_before(self) -> int | None:
+        """What was installed and kept out of budgets."""
+        if self.installed_before is None or self.usable_before is None:
+            return None
+        return self.installed_before - self.usable_before
+
+    @property
+    def margin_before(self) -> int | None:
+        """What could fail before a promise was broken."""
+        return None if self.installed_before is None else self.installed_before - self.promised_before
+
+    @property
+    def margin_after(self) -> int | None:
+        """What may fail before a promise is broken."""
+        return None if self.installed is None else self.installed - self.promised_after
 
     @property
     def free_before(self) -> int | None:
@@ -60,7 +79,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """The quota of a department of the first level for a month, at the new organization's prices."""
+    """The quota of a department of the first level for a month, each side at its own prices where they are known."""
 
     cluster: str
     unit: str
@@ -68,24 +87,41 @@ class Cost:
     after: Fraction
 
 
-def balances(old: Mapping[str, Side], new: Mapping[str, Side], flavors: Mapping[str, Hardware]) -> tuple[Balance, ...]:
+def balances(
+    old: Mapping[str, Side],
+    new: Mapping[str, Side],
+    flavors: Mapping[str, Hardware],
+    old_flavors: Mapping[str, Hardware] | None = None,
+) -> tuple[Balance, ...]:
     """Every flavor and counted resource of every cluster."""
+    known = old_flavors or {}
     return tuple(
         balance
         for cluster in sorted({*old, *new})
-        for balance in _balances(cluster, old.get(cluster, Side({})), new.get(cluster, Side({})), flavors)
+        for balance in _balances(cluster, old.get(cluster, Side({})), new.get(cluster, Side({})), flavors, known)
     )
 
 
-def costs(old: Mapping[str, Side], new: Mapping[str, Side], flavors: Mapping[str, Hardware]) -> tuple[Cost, ...]:
+def costs(
+    old: Mapping[str, Side],
+    new: Mapping[str, Side],
+    flavors: Mapping[str, Hardware],
+    old_flavors: Mapping[str, Hardware] | None = None,
+) -> tuple[Cost, ...]:
     """The departments of the first level that cost something on either side; none where nothing has a price."""
     found: list[Cost] = []
+    before = flavors if old_flavors is None else old_flavors
     for cluster in sorted({*old, *new}):
         was, now = _top(old.get(cluster)), _top(new.get(cluster))
         for unit in sorted({*was, *now}):
-            before, after = (_cost(each, cluster, flavors) for each in (was.get(unit), now.get(unit)))
-            if before or after:
-                found.append(Cost(cluster=cluster, unit=unit, before=before, after=after))
+            cost = Cost(
+                cluster=cluster,
+                unit=unit,
+                before=_cost(was.get(unit), cluster, before),
+                after=_cost(now.get(unit), cluster, flavors),
+            )
+            if cost.before or cost.after:
+                found.append(cost)
     return tuple(found)
 
 
@@ -93,20 +129,26 @@ def _top(side: Side | None) -> dict[str, UnitReading]:
     return {unit.title: unit for unit in side.top} if side else {}
 
 
-def _balances(cluster: str, old: Side, new: Side, flavors: Mapping[str, Hardware]) -> Iterator[Balance]:
+def _balances(
+    cluster: str, old: Side, new: Side, flavors: Mapping[str, Hardware], old_flavors: Mapping[str, Hardware]
+) -> Iterator[Balance]:
     for flavor, resources in sorted(mains(old, new).items()):
-        hardware = flavors.get(flavor)
         for resource in resources:
             yield Balance(
                 cluster=cluster,
                 flavor=flavor,
                 resource=resource,
-                installed=hardware.installed.get(resource, 0) if hardware and hardware.cluster == cluster else None,
+                installed=_installed(flavors.get(flavor), cluster, resource),
+                installed_before=_installed(old_flavors.get(flavor), cluster, resource),
                 usable_before=_usable(old, flavor, resource),
                 usable_after=_usable(new, flavor, resource),
                 promised_before=_promised(old, flavor, resource),
                 promised_after=_promised(new, flavor, resource),
             )
+
+
+def _installed(hardware: Hardware | None, cluster: str, resource: str) -> int | None:
+    return hardware.installed.get(resource, 0) if hardware and hardware.cluster == cluster else None
 
 
 def _usable(side: Side, flavor: str, resource: str) -> int | None:
@@ -124,7 +166,7 @@ def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware
         return Fraction(0)
     return HOURS * sum(
         (
-            flavor.price * _hours(flavor, {key: quota.quota for key, quota in unit.quotas.get(name, {}).items()})
+            flavor.price * hours(flavor, {key: quota.quota for key, quota in unit.quotas.get(name, {}).items()})
             for name, flavor in flavors.items()
             if flavor.price and flavor.cluster == cluster
         ),
@@ -132,7 +174,7 @@ def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware
     )
 
 
-def _hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
+def hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
     """What the quota is worth in hours of what has the price.
 
     A GPU counts one, a MIG slice or a share its part of the GPU's memory; of a CPU flavor it is nodes, by the scarcer

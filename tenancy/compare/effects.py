@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from tenancy.backend import KINDS, scheduler, units
 from tenancy.backend.reading import UnitReading, note
-from tenancy.compare.snapshot import Snapshot
+from tenancy.compare.snapshot import Identity, Snapshot
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
 
@@ -76,6 +76,13 @@ class NamespaceChange:
     namespace: str
     unit: str
     added: bool
+    queue: str = ""
+    """Of one that is destroyed: the unit in whose queue its jobs were; another one than `unit` for a project without a
+    budget."""
+    state: str = ""
+    """The state that this unit was in."""
+    stays: bool = False
+    """Whether this unit stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +117,9 @@ class Side:
     """One cluster on one side: its units by their names for people."""
 
     units: Mapping[str, UnitReading]
+    scheduler: str = ""
+    sharing: str = ""
+    """`weighted` or `first-come`; empty where the side does not say: only Kueue has it, in the values of its chart."""
 
     @property
     def root(self) -> UnitReading | None:
@@ -125,7 +135,19 @@ class Side:
 
 def sides(snapshot: Snapshot) -> dict[str, Side]:
     """The units of every cluster. A team's shared queue is told from the team by its name."""
-    return {cluster: Side(_by_name(units(snapshot.of(cluster, *KINDS)))) for cluster in snapshot.clusters}
+    schedulers = _schedulers(snapshot)
+    return {
+        cluster: Side(_by_name(units(snapshot.of(cluster, *KINDS))), schedulers[cluster], _sharing(snapshot, cluster))
+        for cluster in snapshot.clusters
+    }
+
+
+def _sharing(snapshot: Snapshot, cluster: str) -> str:
+    values = snapshot.items.get(Identity(cluster, "", "", "", "platform/kueue-values.yaml"))
+    manager = (values or {}).get("managerConfig")
+    if not isinstance(manager, dict):
+        return ""
+    return "weighted" if "fairSharing" in manager.get("controllerManagerConfigYaml", "") else "first-come"
 
 
 def _by_name(readings: Iterable[UnitReading]) -> dict[str, UnitReading]:
@@ -146,9 +168,13 @@ def mains(old: Side, new: Side) -> Mains:
     return {flavor: names or (CPU, MEMORY) for flavor, names in devices.items()}
 
 
-def effects(old: Snapshot, new: Snapshot) -> Effects:
-    """Everything but the objects themselves: what people and jobs notice."""
-    before, after = sides(old), sides(new)
+def undrained(effects: Effects) -> list[NamespaceChange]:
+    """The namespaces that go with what runs in them; one without a queue has no work of ours."""
+    return [each for each in effects.namespaces if not each.added and each.queue and each.state != "draining"]
+
+
+def effects(old: Snapshot, new: Snapshot, before: Mapping[str, Side], after: Mapping[str, Side]) -> Effects:
+    """Everything but the objects themselves: what people and jobs notice. `before` and `after` are their sides."""
     nobody = Side({})
     pairs = [(name, before.get(name, nobody), after.get(name, nobody)) for name in sorted({*before, *after})]
     quotas = list(chain.from_iterable(_quotas(*pair) for pair in pairs))
@@ -158,7 +184,7 @@ def effects(old: Snapshot, new: Snapshot) -> Effects:
         followers=tuple(change for change in quotas if isinstance(change, tuple)),
         units=tuple(chain.from_iterable(_units(*pair) for pair in pairs)),
         settings=tuple(_settings(pairs, old, new)),
-        namespaces=tuple(_namespaces(old, new)),
+        namespaces=tuple(_namespaces(old, new, pairs)),
         access=tuple(_access(old, new)),
     )
 
@@ -278,12 +304,25 @@ def _priorities(snapshot: Snapshot, cluster: str) -> dict[str, str]:
     return {obj["metadata"]["name"]: str(obj.get("value", 0)) for obj in snapshot.of(cluster, *PRIORITIES)}
 
 
-def _namespaces(old: Snapshot, new: Snapshot) -> Iterator[NamespaceChange]:
+def _namespaces(old: Snapshot, new: Snapshot, pairs: list[tuple[str, Side, Side]]) -> Iterator[NamespaceChange]:
+    homes = {
+        (cluster, namespace): (name, unit.state, name in other.units)
+        for cluster, one, other in pairs
+        for name, unit in one.units.items()
+        for namespace in unit.namespaces
+    }
     for gone, snapshot, other in ((True, old, new), (False, new, old)):
         for each in sorted(snapshot.items.keys() - other.items.keys()):
             if each.kind == "Namespace":
+                queue, state, stays = homes.get((each.cluster, each.name), ("", "", False)) if gone else ("", "", False)
                 yield NamespaceChange(
-                    cluster=each.cluster, namespace=each.name, unit=note(snapshot.items[each], "unit"), added=not gone
+                    cluster=each.cluster,
+                    namespace=each.name,
+                    unit=note(snapshot.items[each], "unit"),
+                    added=not gone,
+                    queue=queue,
+                    state=state,
+                    stays=stays,
                 )
 
 

@@ -15,16 +15,24 @@ from tenancy.backend.manifest import Object
 from tenancy.backend.nodes.mig import DISABLED, ENABLED, KEY, MIG_NODES, MIG_PARTED
 from tenancy.backend.nodes.plugin import DEVICE_PLUGIN
 from tenancy.backend.reading import note
-from tenancy.compare.amounts import measure, shown
+from tenancy.compare.amounts import few, measure, shown
 from tenancy.compare.diff import Change, Create, Delete, Update
-from tenancy.compare.effects import Side
+from tenancy.compare.effects import Side, mains
 from tenancy.compare.procedures import Mark, Names, Procedure, about
 from tenancy.compare.snapshot import Snapshot
+from tenancy.model.devices import SHARED
 from tenancy.model.hardware import CPU, MEMORY, Hardware
 from tenancy.plan.nodes import MIG_CONFIG, PLUGIN_CONFIG, stem
 
 _SHOWN: Final = 5
 """Units that are named before the rest is counted."""
+
+_OTHERWISE: Final = "Jobs that ask for what there was never start, and what runs meanwhile is on no book."
+
+_ASK: Final = (
+    "After the sync upgrade the charts whose values change, run `tenancy nodes --apply`, and write into jobs what they "
+    "ask for now."
+)
 
 _OPERATOR: Final = "gpu-operator-values.yaml"
 
@@ -61,7 +69,7 @@ _RESET: Final = (
     "virtual machines, the node must be rebooted (`WITH_REBOOT`)."
 )
 
-_IDLE: Final = {
+IDLE: Final = {
     "kueue": "Before the merge empty its nodes: cordon and drain them, or merge `state: draining` for its units and "
     "wait until nothing runs there.",
     "": "Before the merge empty its nodes: cordon and drain them, and wait until nothing runs there.",
@@ -105,6 +113,8 @@ class Sides:
     after: Mapping[str, Side]
     schedulers: Mapping[str, str]
     flavors: Mapping[str, Hardware]
+    old_flavors: Mapping[str, Hardware] | None = None
+    """None where the old organization is not at hand."""
 
     def home(self, cluster: str) -> dict[str, Hardware]:
         """The flavors of a cluster by what the names of their configurations begin with."""
@@ -118,6 +128,7 @@ def node_changes(changes: Iterable[Change], sides: Sides, named: Names) -> Itera
     yield from _strategies(listed, sides)
     for cluster in sorted(sides.old.clusters & sides.new.clusters):
         yield from _layouts(cluster, sides)
+        yield from _allocations(cluster, sides)
         yield from _shares(cluster, sides)
     yield from about(Mark.RESTART, [named(each.identity) for each in listed if _in_place(each)], *_RESTARTED)
 
@@ -245,7 +256,7 @@ def _maintenance(changed: _Changed, change: str, sides: Sides) -> Procedure:
 
 
 def _idle(changed: _Changed, sides: Sides) -> str:
-    return _IDLE.get(sides.schedulers[changed.cluster], _IDLE[""])
+    return IDLE.get(sides.schedulers[changed.cluster], IDLE[""])
 
 
 def _window(changed: _Changed, first: str, sides: Sides, happens: str, do: str) -> Procedure:
@@ -308,13 +319,48 @@ def _users(changed: _Changed, sides: Sides) -> str:
             and any(quota.quota for quota in unit.quotas.get(changed.flavor.name, {}).values())
         }
     )
-    more = f" and {len(units) - _SHOWN} more" if len(units) > _SHOWN else ""
-    return f"Units with a budget on it: {', '.join(units[:_SHOWN])}{more}." if units else ""
+    return f"Units with a budget on it: {few(units, _SHOWN)}." if units else ""
+
+
+def _allocations(cluster: str, sides: Sides) -> Iterator[Procedure]:
+    """Flavors whose GPUs come to be handed out as something else."""
+    for flavor in _reallocated(cluster, sides):
+        before, after = (words for words in _handed(cluster, flavor, sides))
+        changed = _Changed(cluster, flavor, {}, {})
+        first = f"It hands out {after} and no longer {before}."
+        yield _window(changed, first, sides, _OTHERWISE, f"{_idle(changed, sides)} {_ASK}")
+
+
+def _reallocated(cluster: str, sides: Sides) -> list[Hardware]:
+    found = (flavor for flavor in sides.home(cluster).values() if flavor.gpu)
+    return [flavor for flavor in found if "" not in (both := _handed(cluster, flavor, sides)) and both[0] != both[1]]
+
+
+def _handed(cluster: str, flavor: Hardware, sides: Sides) -> tuple[str, str]:
+    """What the flavor hands out on both sides, in words; empty where a side has nothing of it."""
+    was, now = (
+        _kind(flavor, set(mains(side[cluster], Side({})).get(flavor.name, ())) - {CPU, MEMORY})
+        for side in (sides.before, sides.after)
+    )
+    return was, now
+
+
+def _kind(flavor: Hardware, resources: set[str]) -> str:
+    """Claims are counted under names in the organization's own domain."""
+    vendor = flavor.gpu.resource.partition("/")[0] if flavor.gpu else ""
+    if not resources:
+        return ""
+    if any(name.partition("/")[0] != vendor for name in resources):
+        return "claims"
+    return "shares" if any(name.endswith(SHARED) for name in resources) else "whole devices"
 
 
 def _shares(cluster: str, sides: Sides) -> Iterator[Procedure]:
+    """Other shares of the same devices; where other devices come of it, that is said already."""
     found = _changed(cluster, sides, lambda side: _config_map(side, cluster, DEVICE_PLUGIN)["data"])
-    yield from about(Mark.WARNING, [_placed(cluster, each, sides) for each in found], *_SHARES)
+    said = {flavor.name for flavor in _reallocated(cluster, sides)}
+    names = [_placed(cluster, each, sides) for each in found if each.flavor.name not in said]
+    yield from about(Mark.WARNING, names, *_SHARES, by_hand=True)
 
 
 def _placed(cluster: str, changed: _Changed, sides: Sides) -> str:

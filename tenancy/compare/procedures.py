@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from tenancy.compare.diff import Change, Delete, Update
-from tenancy.compare.effects import NOTHING, Effects, QuotaChange
+from tenancy.compare.diff import Change, Update
+from tenancy.compare.effects import NOTHING, Effects, QuotaChange, undrained
 from tenancy.compare.snapshot import Identity
 
 
@@ -39,6 +39,8 @@ class Procedure:
     """Objects or units."""
     happens: str
     do: str
+    by_hand: bool = False
+    """Whether a warning asks for a step that no sync makes; every heavier mark does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +55,41 @@ class _Immutable:
     """Only where the old object has this field of its spec."""
 
 
-_FLAVOR: Final = (
-    "Write the changed flavor under a new name and keep the old one; move the budgets, drain the old flavor "
-    "(its usage is not counted under the new name), then remove it."
+_DRAINED: Final = (
+    "First merge `state: draining` for the units that may use it, and wait until nothing runs there: what still does "
+    "is counted under no other name. Then change the name of the flavor in the merge that changes {what}, with its "
+    "nodes and budgets, and merge `state: active`."
 )
 
 IMMUTABLE: Final = (
     _Immutable(
         "ResourceFlavor",
-        ("spec.nodeLabels", "spec.tolerations", "spec.topologyName"),
-        "The API server refuses to change labels, tolerations and topology of a flavor that has a topology.",
-        _FLAVOR,
+        ("spec.nodeLabels",),
+        "The API server refuses to change the labels of a flavor that has a topology.",
+        _DRAINED.format(what="its labels"),
         once_set="topologyName",
-    ),  # Run on Kueue 0.19.2.
-    _Immutable("Topology", ("spec.levels",), "The API server refuses to change the levels of a topology.", _FLAVOR),
+    ),
+    _Immutable(
+        "ResourceFlavor",
+        ("spec.tolerations",),
+        "The API server refuses to change the tolerations of a flavor that has a topology; they follow from its taints "
+        "and from `cpuJobs`.",
+        _DRAINED.format(what="its taints or `cpuJobs`"),
+        once_set="topologyName",
+    ),
+    _Immutable(
+        "ResourceFlavor",
+        ("spec.topologyName",),
+        "The API server refuses to change the topology of a flavor that has one.",
+        _DRAINED.format(what="the placement of its cluster"),
+        once_set="topologyName",
+    ),  # All three run on Kueue 0.19.2.
+    _Immutable(
+        "Topology",
+        ("spec.levels",),
+        "The API server refuses to change the levels of a topology.",
+        _DRAINED.format(what="its levels"),
+    ),
     _Immutable(
         "LocalQueue",
         ("spec.clusterQueue",),
@@ -160,16 +183,28 @@ _CUT: Final = {
 }
 """By scheduler."""
 
+_UNDRAINED: Final = {
+    False: (
+        "Removed without draining: jobs that run there are killed with their namespaces.",
+        "Merge `state: draining` first, wait until nothing runs, then remove the unit.",
+    ),
+    True: (
+        "The namespace goes with all that is in it, and its team stays: no state drains it alone.",
+        "End what runs there before the merge, and copy what is to be kept.",
+    ),
+}
+"""By whether the unit in whose queue its jobs are stays."""
+
 Names: TypeAlias = Callable[[Identity], str]
 
 
 def procedures(changes: Iterable[Change], effects: Effects, named: Names) -> Iterator[Procedure]:
-    """Everything to know before the merge that is not about an order; `named` says how an object is called."""
+    """Everything to know before the merge that is about neither an order nor nodes; `named` says how an object is
+    called."""
     listed = list(changes)
     yield from _replacements(listed, named)
     yield from _restarts(listed, named)
     yield from _undrained(effects)
-    yield from _removed_flavors(listed, named)
     yield from _states(effects)
     yield from _cuts(effects)
 
@@ -179,10 +214,10 @@ def gravest_first(found: Iterable[Procedure]) -> tuple[Procedure, ...]:
     return tuple(sorted(found, key=lambda procedure: tuple(Mark).index(procedure.mark)))
 
 
-def about(mark: Mark, subjects: Iterable[str], happens: str, do: str) -> Iterator[Procedure]:
+def about(mark: Mark, subjects: Iterable[str], happens: str, do: str, *, by_hand: bool = False) -> Iterator[Procedure]:
     """The procedure of these subjects; none without a subject."""
     if named := tuple(subjects):
-        yield Procedure(mark=mark, subjects=named, happens=happens, do=do)
+        yield Procedure(mark=mark, subjects=named, happens=happens, do=do, by_hand=by_hand)
 
 
 def _replacements(changes: list[Change], named: Names) -> Iterator[Procedure]:
@@ -196,10 +231,23 @@ def _replacements(changes: list[Change], named: Names) -> Iterator[Procedure]:
 
 
 def _touches(update: Update, rule: _Immutable) -> bool:
-    paths = (difference.path for difference in update.differences)
+    """A label of ours with another prefix is told as a change of the domain (`flavor_changes`)."""
     if rule.once_set and rule.once_set not in update.old["spec"]:
         return False
-    return any(path.startswith(rule.paths) for path in paths)
+    if redomained(update):
+        return False
+    return any(difference.path.startswith(rule.paths) for difference in update.differences)
+
+
+def redomained(update: Update) -> bool:
+    """Whether the label that we give to nodes of a flavor changes its prefix, and nothing else of the labels does."""
+    if update.identity.kind != "ResourceFlavor":
+        return False
+    old, new = (side.get("spec", {}).get("nodeLabels") for side in (update.old, update.new))
+    if not isinstance(old, dict) or not isinstance(new, dict) or old == new:
+        return False
+    bare = [{key.rpartition("/")[2]: value for key, value in side.items()} for side in (old, new)]
+    return bare[0] == bare[1] == {"flavor": update.identity.name}
 
 
 def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
@@ -212,41 +260,15 @@ def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
             and change.identity.name == f"platform/{name}"
             and any(difference.path.startswith(path) for difference in change.differences)
         ]
-        yield from about(mark, changed, happens, do)
+        yield from about(mark, changed, happens, do, by_hand=True)
 
 
 def _undrained(effects: Effects) -> Iterator[Procedure]:
-    """Whatever becomes of the queue of a unit that goes, its namespaces go with what runs in them."""
-    destroyed = [f"{change.unit}/" for change in effects.namespaces if not change.added]
-    removed = dict.fromkeys(
-        change.unit
-        for change in effects.units
-        if not change.added
-        and change.state != "draining"
-        and not change.inner
-        and any(unit.startswith(f"{change.unit}/") for unit in destroyed)
-    )
-    return about(
-        Mark.WARNING,
-        removed,
-        "Removed without draining: jobs that run there are killed with their namespaces.",
-        "Merge `state: draining` first, wait until nothing runs, then remove the unit.",
-    )
-
-
-def _removed_flavors(changes: list[Change], named: Names) -> Iterator[Procedure]:
-    """What still runs on a removed flavor is on no book, so it is handed out twice (run on Kueue 0.19.2)."""
-    removed = [
-        named(change.identity)
-        for change in changes
-        if isinstance(change, Delete) and change.identity.kind == "ResourceFlavor"
-    ]
-    return about(
-        Mark.WARNING,
-        removed,
-        "What still runs on a removed flavor is no longer counted by any queue.",
-        "Drain the flavor before the merge: no quota and no running jobs on it.",
-    )
+    """What `removals` has as findings, unit by unit."""
+    gone = undrained(effects)
+    for stays, (happens, do) in _UNDRAINED.items():
+        names = [each.namespace if stays else each.queue for each in gone if each.stays is stays]
+        yield from about(Mark.WARNING, dict.fromkeys(names), happens, do)
 
 
 def _states(effects: Effects) -> Iterator[Procedure]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from tenancy.backend.reading import note
 from tenancy.backend.volcano.order import inner, steps
-from tenancy.compare.amounts import measure, shown
+from tenancy.compare.amounts import few, measure, shown
 from tenancy.compare.effects import Effects
 from tenancy.compare.procedures import Mark, Names, Procedure, about
 from tenancy.compare.snapshot import Identity, Snapshot, Value
@@ -89,10 +89,9 @@ def _ordered(was: Mapping[str, Value], now: Mapping[str, Value], name: Callable[
 
 def _first(budgets: list[str]) -> str:
     """What the first of two merges holds. The hardware of a flavor, which is no unit's, need not wait for it."""
-    more = f"; and {len(budgets) - _SHOWN} more" if len(budgets) > _SHOWN else ""
     return (
-        f"First merge only what gets smaller, with these budgets: {'; '.join(budgets[:_SHOWN])}{more}. Merge the rest "
-        "once that is synced."
+        f"First merge only what gets smaller, with these budgets: {few(budgets, _SHOWN, '; ')}. Merge the rest once "
+        "that is synced."
     )
 
 

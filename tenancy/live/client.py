@@ -1,4 +1,5 @@
-"""Nodes and their pods through the API server of a kubeconfig. The one module that imports `kubernetes`, a slow one."""
+"""The API server of a kubeconfig: nodes with their pods, and objects of any kind. The one module that imports
+`kubernetes`, a slow one."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from urllib.parse import quote
 
 import yaml
 from kubernetes import client, config
@@ -19,10 +21,14 @@ Object: TypeAlias = dict[str, Any]
 
 APPLY: Final = "application/apply-patch+yaml"
 MERGE: Final = "application/merge-patch+json"
+JSON: Final = "application/json"
 PAGE: Final = 500
 """Objects of one answer, as kubectl asks for."""
 SECONDS: Final = (10, 60)
 """How long to wait for a connection and for an answer."""
+
+CONNECTIONS: Final = 8
+"""Requests that are under way at once, where there are many that do not depend on each other."""
 
 _POOL: Final = re.compile(r"^\w+\(host=[^)]*\): ")
 """How urllib3 begins its messages."""
@@ -39,11 +45,12 @@ class Refused(Exception):
 
 
 class Api:
-    """The nodes of one cluster. Raises `Unreadable` where the server cannot be reached, for every request."""
+    """One cluster. Raises `Unreadable` where the server cannot be reached, for every request."""
 
     def __init__(self, kubeconfig: Path | None, context: str | None) -> None:
         settings = client.Configuration()
         settings.retries = 0  # a person waits
+        settings.connection_pool_maxsize = CONNECTIONS
         try:
             made = config.new_client_from_config(
                 str(kubeconfig) if kubeconfig else None, context, client_configuration=settings
@@ -52,6 +59,7 @@ class Api:
             raise Unreadable(f"{kubeconfig or 'the default kubeconfig'}: {_line(error)}") from error
         except (ValueError, TypeError, LookupError, AttributeError) as error:  # what the loader stumbles over
             raise Unreadable(f"{kubeconfig or 'the default kubeconfig'}: no kubeconfig: {_line(error)}") from error
+        self._client: Any = made
         self._core: Any = client.CoreV1Api(made)
         self.server: str = settings.host
 
@@ -77,6 +85,43 @@ class Api:
         """A merge patch of a node. Raises `Refused`."""
         self._asked(self._core.patch_node, name, change, field_manager=MANAGER, _content_type=MERGE)
 
+    def get(self, path: str, **query: str | int | None) -> Object:
+        """Whatever lies at a path of the API, such as an object or a list. Raises `Refused`."""
+        return self._asked(self._call, "GET", path, query)
+
+    def objects(self, path: str, **query: str) -> list[Object]:
+        """The objects of a collection, such as `/api/v1/namespaces`. Raises `Unreadable` where it may not be read."""
+
+        def ask(_continue: str | None, limit: int, **_: Any) -> Any:
+            return self._call("GET", path, {"limit": limit, "continue": _continue, **query})
+
+        return list(self._items(path.rpartition("/")[2], ask))
+
+    def rehearse(self, path: str, obj: Object, manager: str) -> Object:
+        """The object as a server-side apply would leave it; nothing is stored. Raises `Refused`."""
+        query = {"fieldManager": manager, "force": "true", "fieldValidation": "Strict", "dryRun": "All"}
+        return self._asked(self._call, "PATCH", path, query, obj)
+
+    def _call(
+        self, method: str, path: str, query: Mapping[str, str | int | None], body: Object | None = None, **_: Any
+    ) -> Any:
+        """A request that the generated methods have no name for, signed as theirs are."""
+        headers = {"Accept": JSON} if body is None else {"Accept": JSON, "Content-Type": APPLY}
+        pairs = [(key, value) for key, value in query.items() if value is not None]
+        request = self._client.param_serialize(
+            method,
+            quote(path, safe="/"),
+            query_params=pairs,
+            header_params=headers,
+            body=body,
+            auth_settings=["BearerToken"],
+        )
+        answer = self._client.call_api(*request, _request_timeout=SECONDS)
+        data = answer.read()
+        if answer.status >= 300:
+            raise client.ApiException(status=answer.status, body=data.decode(errors="replace"))
+        return answer
+
     def _items(self, what: str, ask: Callable[..., Any], **query: Any) -> Iterator[Object]:
         """In pages, so that the answer for thousands of nodes does not have to be one."""
         page: Object = {"metadata": {"continue": ""}}
@@ -94,6 +139,8 @@ class Api:
         try:
             answer: Object = json.loads(ask(*arguments, **query, _preload_content=False, _request_timeout=SECONDS).data)
         except client.ApiException as error:
+            if not error.status:  # what the client makes of a broken TLS connection
+                raise Unreadable(f"{self.server}: {_line(error.reason)}") from error
             raise _refused(error.status, error.body or "") from error
         except HTTPError as error:
             reason = _line(getattr(error, "reason", None) or error)

@@ -1,4 +1,4 @@
-"""Nodes from a file of `kubectl get nodes -o yaml` or `-o json`. From an API server: `tenancy.live.client`."""
+"""Objects from a file of `kubectl get … -o yaml` or `-o json`, and nodes. From an API server: `tenancy.live.client`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ STDIN: Final = "-"
 """The path that stands for standard input."""
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+NODES: Final = "kubectl get nodes -o yaml"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 """What PowerShell writes first, where it redirects the output of kubectl."""
 
@@ -29,9 +30,8 @@ def nodes_of_file(path: Path) -> list[LiveNode]:
 
     Raises `Unreadable` for anything else, because a node that is passed over would count as missing.
     """
-    name = "standard input" if str(path) == STDIN else str(path)
     found: dict[str, LiveNode] = {}
-    for where, obj in _objects(_text(path, name), name):
+    for where, obj in objects_of_file(path, NODES):
         node = checked(obj, where)
         if node.name in found:
             raise Unreadable(f"{where}: node {node.name!r} is there twice")
@@ -39,15 +39,24 @@ def nodes_of_file(path: Path) -> list[LiveNode]:
     return list(found.values())
 
 
+def objects_of_file(path: Path, command: str) -> Iterator[tuple[str, Any]]:
+    """Every object in a file, or on standard input for `-`, with its place: of Lists, single objects, or both.
+
+    `command` is what prints such a file. Raises `Unreadable` where the text is anything else.
+    """
+    name = "standard input" if str(path) == STDIN else str(path)
+    yield from _objects(_text(path, name), name, command)
+
+
 def checked(obj: Any, where: str) -> LiveNode:
     """A Node object that came from outside; raises `Unreadable` where a part of it has not the form of one."""
     if not isinstance(obj, dict) or obj.get("kind", "Node") != "Node":
         raise Unreadable(f"{where}: {_kind(obj)} is not a Node")
-    metadata, spec, status = (_mapping(obj, key, where) for key in ("metadata", "spec", "status"))
+    metadata, spec, status = (mapping(obj, key, where) for key in ("metadata", "spec", "status"))
     if not isinstance(metadata.get("name"), str) or not metadata["name"]:
         raise Unreadable(f"{where}: a Node without metadata.name")
     for key in ("labels", "annotations"):
-        for label, value in _mapping(metadata, key, f"{where}: metadata").items():
+        for label, value in mapping(metadata, key, f"{where}: metadata").items():
             if not isinstance(label, str) or not isinstance(value, str):
                 raise Unreadable(f"{where}: metadata.{key}: {label!r} has {value!r}, which is no text")
     for parent, key in ((metadata, "managedFields"), (spec, "taints"), (status, "conditions")):
@@ -55,7 +64,7 @@ def checked(obj: Any, where: str) -> LiveNode:
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise Unreadable(f"{where}: {key} is no list of mappings")
     for key in ("allocatable", "capacity"):
-        _mapping(status, key, f"{where}: status")
+        mapping(status, key, f"{where}: status")
     try:
         return live_node(obj)
     except (AttributeError, TypeError) as error:
@@ -73,16 +82,15 @@ def _text(path: Path, name: str) -> str:
         raise Unreadable(f"{name}: not UTF-8: {error.reason} at byte {error.start}") from error
 
 
-def _objects(text: str, name: str) -> Iterator[tuple[str, Any]]:
-    """Every object in the text that should be a Node, with its place."""
+def _objects(text: str, name: str, command: str) -> Iterator[tuple[str, Any]]:
     documents = [each for each in _documents(text, name) if each is not None]
     if not documents:
-        raise Unreadable(f"{name}: empty; `kubectl get nodes -o yaml` prints at least a List")
+        raise Unreadable(f"{name}: empty; `{command}` prints at least a List")
     for index, document in enumerate(documents, 1):
         where = name if len(documents) == 1 else f"{name}: document {index}"
         if not isinstance(document, dict) or "kind" not in document:
-            raise Unreadable(f"{where}: not an object of Kubernetes; `kubectl get nodes -o yaml` prints some")
-        if document["kind"] not in ("List", "NodeList"):
+            raise Unreadable(f"{where}: not an object of Kubernetes; `{command}` prints some")
+        if not str(document["kind"]).endswith("List"):
             yield where, document
             continue
         items = document.get("items") or []
@@ -111,7 +119,8 @@ def _documents(text: str, name: str) -> list[Any]:
         raise Unreadable(f"{name}: not YAML: {reason}") from error
 
 
-def _mapping(parent: Mapping[str, Any], key: str, where: str) -> dict[Any, Any]:
+def mapping(parent: Mapping[str, Any], key: str, where: str) -> dict[Any, Any]:
+    """A part of an object that has to be a mapping; empty where it is not there. Raises `Unreadable`."""
     found = parent.get(key)
     if found is None:
         return {}

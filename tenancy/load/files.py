@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from tenancy.diagnostics import Diagnostic, Place
@@ -32,12 +34,15 @@ class Loaded:
     extensions: Extensions
 
 
-def load(org: Path) -> tuple[Loaded | None, list[Diagnostic]]:
-    """Read the organization in the folder `org`, or with the root file `org`; None where no root can be read."""
+def load(org: Path, texts: Mapping[str, str] = MappingProxyType({})) -> tuple[Loaded | None, list[Diagnostic]]:
+    """Read the organization in the folder `org`, or with the root file `org`; None where no root can be read.
+
+    `texts` stand in for files as they are on the disk, by the name that diagnostics show.
+    """
     root, problems = _root(org)
     if root is None:
         return None, problems
-    loading = Loading(root.parent, diagnostics=problems)
+    loading = Loading(root.parent, diagnostics=problems, texts=texts)
     tree = loading.read(root)
     if any(found.code in rules.COULD_NOT_CHECK for found in loading.diagnostics):
         return None, loading.diagnostics

@@ -6,7 +6,7 @@ What was read so far is one value, `Loading`, because references may lead to fur
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -65,6 +65,8 @@ class Loading:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     fragments: dict[str, Fragment | None] = field(default_factory=dict)
     """Departments files by real path; None for one that has no usable content."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts that stand in for what is on the disk, by the name of the file: an edit before it is written."""
 
     def report(self, rule: Rule, message: str, place: Place, help_: str = "", related: Iterable[Related] = ()) -> None:
         """Add a diagnostic."""
@@ -86,7 +88,7 @@ class Loading:
     def read(self, path: Path) -> dict[str, Raw] | None:
         """The tree of one file, which joins the files even where it has no usable content."""
         name = shown(path)
-        text, problem = read_text(path, name)
+        text, problem = (self.texts[name], None) if name in self.texts else read_text(path, name)
         self.files.append(SourceFile(name, text))
         if problem is not None:
             self.diagnostics.append(problem)

@@ -100,12 +100,12 @@ def _share(parent: Node, sharers: list[Node], flavor: Hardware) -> None:
             quota[main] = part
     for child, quota in zip(sharers, quotas, strict=True):
         entry = child.entries[flavor.name]
-        follow = _followers(flavor, quota)
+        follow = followers(flavor, quota)
         cut = {name: min(count, entry.written.get("limit", {}).get(name, count)) for name, count in follow.items()}
         entry.amounts = _fill(child, flavor, {**entry.written, "quota": {**cut, **quota}}, above)
 
 
-def _followers(flavor: Hardware, amounts: Mapping[str, int]) -> dict[str, int]:
+def followers(flavor: Hardware, amounts: Mapping[str, int]) -> dict[str, int]:
     """cpu and memory that follow from the main resources among `amounts`."""
     if flavor.is_cpu:
         return {}
@@ -120,14 +120,14 @@ def _followers(flavor: Hardware, amounts: Mapping[str, int]) -> dict[str, int]:
 def _fill(child: Node, flavor: Hardware, said: Mapping[str, Mapping[str, int]], above: Entry) -> dict[str, Quota]:
     """The three numbers of every resource, from what is said, what follows and what the parent and the policy allow."""
     explicit = said.get("reserved", {})
-    reserved = {**_followers(flavor, explicit), **explicit}
+    reserved = {**followers(flavor, explicit), **explicit}
     quota = {**{name: explicit.get(name, 0) for name in flavor.mains}, **said.get("quota", {})}
-    quota = {**_followers(flavor, quota), **quota}
+    quota = {**followers(flavor, quota), **quota}
     limit = dict(said.get("limit", {}))
     for name in flavor.mains:
         if name not in limit:
             limit[name] = max(quota[name], _bound(child, flavor, name, quota, above))
-    for name, count in _followers(flavor, limit).items():
+    for name, count in followers(flavor, limit).items():
         if name not in limit:
             limit[name] = max(quota[name], min(count, _bound(child, flavor, name, quota, above)))
     filled: dict[str, Quota] = {}

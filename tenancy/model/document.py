@@ -26,6 +26,7 @@ from tenancy.model.document_hardware import (
     Cluster,
     CpuAndMemory,
     CustomGpu,
+    Destination,
     Flavor,
     FlavorSharing,
     GpuOperator,
@@ -53,6 +54,7 @@ __all__ = [
     "Department",
     "DepartmentReference",
     "Departments",
+    "Destination",
     "Dns",
     "Document",
     "Egress",
@@ -136,9 +138,17 @@ class GitOps(Document):
     """Where out/ lives."""
 
     engine: Literal["argocd", "flux"] = Field("argocd", description="The engine that syncs out/.")
-    repo: str = Field(description="URL of the repository.")
+    repo: str = Field(description="URL of the repository, without credentials.")
     branch: str = Field("main", description="Branch.")
     path: str = Field("out", description="Folder of the output inside the repository.")
+    namespace: str | None = Field(
+        None, description="Namespace in which the engine runs. Default: `argocd` or `flux-system`."
+    )
+    tenant_repos: list[str] | None = Field(
+        None,
+        description="Repositories from which teams may deploy into their own namespaces with Argo CD, `*` for any part "
+        "of a URL. Without it there are no projects for them.",
+    )
 
 
 class Limits(Document):
@@ -221,9 +231,7 @@ class Organization(Document):
     network: Network = Field(
         Network(), description="Shared services and what policies must know of the clusters' networks."
     )
-    gitops: GitOps | None = Field(
-        None, description="Where out/ lives; without it no Argo CD objects are written. Not supported yet."
-    )
+    gitops: GitOps | None = Field(None, description="Where out/ lives; without it no objects of an engine are written.")
 
 
 class DepartmentReference(Document):

@@ -33,6 +33,13 @@ class GpuOperator(Document):
     )
 
 
+class Destination(Document):
+    """Where Argo CD finds a cluster: one of the two."""
+
+    name: str | None = Field(None, description="Name that the cluster has in Argo CD.")
+    server: str | None = Field(None, description="URL of its API server, as Argo CD knows it.")
+
+
 class Cluster(Document):
     """One Kubernetes cluster."""
 
@@ -44,8 +51,8 @@ class Cluster(Document):
     accept: list[str] = Field(
         [], description="Losses of this scheduler that are accepted, by their codes (docs/parity.md)."
     )
-    destination: dict[str, str] | None = Field(
-        None, description="Argo CD destination (`name` or `server`). Not supported yet."
+    destination: Destination | None = Field(
+        None, description="Where Argo CD finds the cluster. Default: the cluster in which it runs itself."
     )
     placement: Literal["packed", "plain"] | None = Field(
         None,

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tenancy.diagnostics import Diagnostic, KeyPath, Place, Rule
+from tenancy.diagnostics import Diagnostic, Edit, KeyPath, Place, Rule
 from tenancy.load.source import Raw, Sources
 from tenancy.model.document import API_VERSION, Organization
 from tenancy.model.rules import EMPTY_VALUE, MISSING_KEY, OUT_OF_RANGE, UNKNOWN_KEY, UNKNOWN_VALUE, WRONG_TYPE
@@ -49,6 +49,7 @@ _BOUNDS = {
 }
 """What is wrong with a number that is out of its bounds, and what to write, by pydantic's type of error."""
 _MAY_BE_NULL: KeyPath = ("network", "dns", "nodeLocal")
+_LONGEST_NUMBER = 18
 _ROUNDS = 20
 """A round of reading removes every fault that it found; nested faults need a few rounds, more would be a bug."""
 
@@ -164,7 +165,7 @@ def _explain(
     if kind == "missing":
         return _missing(path, sources), path[:-1], {path[:-1]}
     if kind == "extra_forbidden":
-        diagnostic, nearest = _unknown_key(path, sources)
+        diagnostic, nearest = _unknown_key(path, _value_at(tree, path[:-1]), sources)
         return diagnostic, path, {(*path[:-1], nearest)} if nearest else set()
     if kind == "literal_error":
         return _unknown_value(details, path, sources), path, {path}
@@ -205,13 +206,14 @@ def _missing(path: KeyPath, sources: Sources) -> Diagnostic:
     )
 
 
-def _unknown_key(path: KeyPath, sources: Sources) -> tuple[Diagnostic, str | None]:
+def _unknown_key(path: KeyPath, there: Any, sources: Sources) -> tuple[Diagnostic, str | None]:
     known = keys_at(path[:-1])
     nearest = next(iter(get_close_matches(str(path[-1]), known, 1, 0.6)), None)
     help_text = f"did you mean `{nearest}`?" if nearest else f"the keys here are {_choices(sorted(known), 'and')}"
     where = f"`{_dotted(path[:-1])}`" if path[:-1] else "the organization"
     message = f"unknown key `{path[-1]}` in {where}"
-    return _diagnostic(UNKNOWN_KEY, message, sources.key(path), help=help_text), nearest
+    edits = (Edit("rename", path, nearest),) if nearest and nearest not in there else ()
+    return _diagnostic(UNKNOWN_KEY, message, sources.key(path), help=help_text, edits=edits), nearest
 
 
 def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Diagnostic:
@@ -225,22 +227,24 @@ def _unknown_value(details: ErrorDetails, path: KeyPath, sources: Sources) -> Di
         f"`{_dotted(path)}` cannot be {_shown(given)}",
         sources.value(path),
         help=f"{hint}{_choices(choices, 'or')}",
+        edits=(Edit("set", path, nearest),) if nearest else (),
     )
 
 
 def _wrong_type(wanted: str, given: Any, path: KeyPath, sources: Sources) -> Diagnostic:
-    hint = ""
+    hint, edits = "", tuple[Edit, ...]()
     if wanted == "a mapping":
         hint = "write a mapping from names: `NAME: {}`" if isinstance(given, list) else "write keys below it, or `{}`"
     elif wanted == "a whole number" and isinstance(given, str) and given.strip().isdecimal():
         hint = f"leave out the quotes: {given.strip()}"
+        edits = (Edit("set", path, int(given)),) if given.isascii() and len(given) <= _LONGEST_NUMBER else ()
     elif wanted == "text" and isinstance(given, int | float):
-        hint = f'write "{_spelling(path, sources) or given}", with quotes'
+        text = _spelling(path, sources) or str(given)
+        hint, edits = f'write "{text}", with quotes', (Edit("set", path, text),)
     elif wanted == "a list":
-        hint = f"write a list: `[{given}]`"
-    return _diagnostic(
-        WRONG_TYPE, f"`{_dotted(path)}` must be {wanted}, not {_shown(given)}", sources.value(path), help=hint
-    )
+        hint, edits = f"write a list: `[{given}]`", () if isinstance(given, dict) else (Edit("set", path, [given]),)
+    message = f"`{_dotted(path)}` must be {wanted}, not {_shown(given)}"
+    return _diagnostic(WRONG_TYPE, message, sources.value(path), help=hint, edits=edits)
 
 
 def _spelling(path: KeyPath, sources: Sources) -> str | None:
@@ -250,8 +254,8 @@ def _spelling(path: KeyPath, sources: Sources) -> str | None:
     return line[place.column - 1 : place.end_column - 1] if line and place.line == place.end_line else None
 
 
-def _diagnostic(rule: Rule, message: str, place: Place, *, help: str = "") -> Diagnostic:
-    return Diagnostic(rule=rule, message=message, place=place, help=help)
+def _diagnostic(rule: Rule, message: str, place: Place, *, help: str = "", edits: tuple[Edit, ...] = ()) -> Diagnostic:
+    return Diagnostic(rule=rule, message=message, place=place, help=help, edits=edits)
 
 
 def _dotted(path: KeyPath) -> str:

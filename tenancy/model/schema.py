@@ -39,11 +39,16 @@ def text(name: str) -> str:
 
 def keys_at(path: KeyPath) -> list[str]:
     """The keys that the language has inside the mapping at `path` of an organization; names are not listed."""
+    return sorted({key for shape in shapes_at(path) for key in shape.get("properties", ())})
+
+
+def shapes_at(path: KeyPath) -> list[Mapping[str, Any]]:
+    """The schemas of what may stand at `path` of an organization, a member for each alternative."""
     root = schema("organization")
     nodes: list[Mapping[str, Any]] = [root]
     for step in path:
         nodes = [child for node in nodes for child in _children(node, step, root)]
-    return sorted({key for node in nodes for member in _members(node, root) for key in member.get("properties", ())})
+    return [member for node in nodes for member in _members(node, root)]
 
 
 def _children(node: Mapping[str, Any], step: str | int, root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from tenancy.model.duration import parse_duration
 from tenancy.model.hardware import CPU, MEMORY, Hardware, packed
 from tenancy.model.organization import Org
 from tenancy.model.versions import kubernetes_minor, kueue_minor, volcano_minor
+from tenancy.plan.gitops import git_ops
 from tenancy.plan.labels import organization_labels
 from tenancy.plan.nodes import flavor_nodes
 from tenancy.plan.queues import groups, queues
@@ -54,6 +55,10 @@ def _cluster(org: Org, name: str) -> ClusterPlan:
         admins=tuple(sorted(set(document.access.admins))),
         auditors=tuple(sorted(set(document.access.auditors))),
         labels=organization_labels(org),
+        departments={
+            unit.queue: unit.names[0] for unit in org.units if unit.kind == "department" and name in unit.clusters
+        },
+        gitops=git_ops(org, name),
     )
 
 

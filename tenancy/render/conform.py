@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NODE_TOOLS: Final = ("nfd/0.18", "karpenter/1.13")
 """What makes nodes: a cluster says no version of it, and what is written is the same in all of them."""
 
+ENGINES: Final = ("argo-cd/3.2", "kustomize-controller/1.7", "source-controller/1.7")
+"""What syncs out/: Argo CD, and Flux's two controllers, of which an organization says no version either."""
+
 Checker: TypeAlias = Callable[[Mapping[str, Any]], list[str]]
 """From an object (plain dicts, lists and scalars) to its violations, `PATH: MESSAGE` each; empty when it conforms."""
 
@@ -63,7 +66,8 @@ def schema_folders(kubernetes: str, kueue: str, volcano: str) -> tuple[Path, ...
     """The folders of `schemas/` that hold for these versions; those of an unknown version do not exist."""
     root = data_path("schemas")
     schedulers = [root / name / minor for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
-    return (root / "kubernetes" / kubernetes, root / "kustomize", *(root / tool for tool in NODE_TOOLS), *schedulers)
+    tools = (root / tool for tool in (*NODE_TOOLS, *ENGINES))
+    return (root / "kubernetes" / kubernetes, root / "kustomize", *tools, *schedulers)
 
 
 def _schema_files(kubernetes: str, kueue: str, volcano: str) -> dict[str, Path]:

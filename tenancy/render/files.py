@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tenancy.backend.manifest import Embedded, Manifest, Nonconforming, Object, Page
+from tenancy.backend.manifest import Embedded, Manifest, Nonconforming, Object, Page, Selection
 from tenancy.render.conform import Checker
-from tenancy.render.kustomize import kustomizations
+from tenancy.render.kustomize import kustomizations, selection
 from tenancy.render.pages import page, pages
 from tenancy.render.yaml import document, documents
 
 
 def render(
-    cluster: str, items: Iterable[Manifest | Page], check: Checker, custom: Iterable[Manifest] = ()
+    cluster: str, items: Iterable[Manifest | Page | Selection], check: Checker, custom: Iterable[Manifest] = ()
 ) -> dict[str, str]:
     """The text of each file of a cluster, by its path in out/. Every object is checked before it becomes text.
 
@@ -27,13 +27,16 @@ def render(
         if isinstance(item, Page):
             environment = environment or pages()
             files[path] = page(environment, item.template, item.values)
+        elif isinstance(item, Selection):
+            files |= selection(path, [f"{cluster}/{folder}" for folder in item.folders])
         elif item.objects:
             objects = [_in_text(obj) for obj in item.objects]
             for obj in objects:
                 if violations := check(obj):
                     raise Nonconforming(_story(path, obj, violations))
             files[path] = documents(objects)
-            applied.append(path)
+            if item.listed:
+                applied.append(path)
     for manifest in custom:
         files[f"{cluster}/{manifest.path}"] = documents(manifest.objects)
         applied.append(f"{cluster}/{manifest.path}")

@@ -31,6 +31,8 @@ class Words:
     """By the mode of a topology: where it runs."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """By the mode of a topology: what becomes of jobs for flavors without the level."""
+    autoscaled: Mapping[str, str]
+    """By what adds the nodes of a flavor: what a job waits for."""
 
 
 _REFUSED: Final = "the API server refuses it; each pod must take all GPUs of a node."
@@ -45,6 +47,15 @@ _SCATTERED: Final = (
 _WAYS_OUT: Final = "The ways out: a flavor of its own, or `wholeNodes: true` on {flavor}."
 _WITHIN: Final = "within about 10 seconds"
 _PLACES: Final = {"required": "within one, or waits", "preferred": "within as few as can be"}
+
+_KARPENTER: Final = (
+    "{flavor}: nodes are made for pods that find none (Karpenter), so a job may wait as long as a machine takes to "
+    "start."
+)
+_ASKED_FOR: Final = (
+    "{flavor}: the nodes of a job are asked for together, once it has its quota (ProvisioningRequest). Until they are "
+    "there it holds the quota and has no pods; it gets its place on nodes after they have come."
+)
 
 KUEUE: Final = Words(
     unit="queue",
@@ -86,6 +97,7 @@ KUEUE: Final = Words(
         "required": "{flavors}: no such level, so only jobs that select it run there, without a topology.",
         "preferred": "{flavors}: no such level, so jobs that may run there get nothing.",
     },
+    autoscaled={"karpenter": _KARPENTER, "provisioning-request": _ASKED_FOR},
 )
 
 VOLCANO: Final = Words(
@@ -119,6 +131,7 @@ VOLCANO: Final = Words(
     gangs="Volcano jobs of several pods with GPUs",
     places=_PLACES,
     lacking=dict.fromkeys(("required", "preferred"), "{flavors}: no such level, so jobs in its queue get nothing."),
+    autoscaled={"karpenter": _KARPENTER},
 )
 
 NATIVE: Final = Words(
@@ -143,6 +156,7 @@ NATIVE: Final = Words(
             "empty; these stay Pending and count."
         ),
     },
+    autoscaled={"karpenter": _KARPENTER},
 )
 
 WORDS: Final[Mapping[str, Words]] = {"kueue": KUEUE, "volcano": VOLCANO, "native": NATIVE}

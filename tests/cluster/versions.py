@@ -29,9 +29,9 @@ class Part(NamedTuple):
     module: str
     version: str
     package: str = ""
-    """What `go install` builds; empty where our own `sources/` folder holds a `main` that calls the module."""
+    """What `go install` builds in the module, if not the module itself."""
     source: str = ""
-    """The folder under `sources/`."""
+    """The folder under `sources/` with our own `main` that calls the module."""
     programs: tuple[str, ...] = ()
     """Those below the module's `cmd/` that together are the part, in a folder of its name."""
     staged: Staged | None = None
@@ -48,6 +48,10 @@ ETCD: Final = Part("etcd", "go.etcd.io/etcd/server/v3", "v3.6.16", source="etcd"
 GPU_OPERATOR: Final = ("github.com/NVIDIA/gpu-operator", "v0.0.0-20250917190837-d73a0086a6ba")
 """Nothing of it runs without a GPU: its chart and its own files are read."""
 KWOK: Final = Part("kwok", "sigs.k8s.io/kwok", "v0.7.0", package="cmd/kwok")
+ARGOCD: Final = Part("argocd", "github.com/argoproj/argo-cd/v3", "v3.2.11", source="argocd")
+"""Not v3.2.12, which does not compile: it calls a function that it does not have."""
+KUSTOMIZE: Final = Part("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "v5.8.1")
+"""Argo CD calls it."""
 VOLCANO_APIS: Final = Staged(
     "volcano.sh/apis",
     "v1.14.0",
@@ -144,6 +148,7 @@ def volcano(minor: str) -> Part:
     return Part(f"volcano-{minor}", "volcano.sh/volcano", VOLCANO[minor], programs=programs, staged=VOLCANO_APIS)
 
 
-def parts(kubernetes_minor: str = DEFAULT_KUBERNETES) -> tuple[Part, ...]:
+def parts(kubernetes_minor: str = DEFAULT_KUBERNETES, *, argocd: bool = False) -> tuple[Part, ...]:
     """Everything that a run needs, the longest builds first."""
-    return (kubernetes(kubernetes_minor), *map(volcano, VOLCANO), *map(kueue, KUEUE), KWOK, ETCD)
+    gitops = (ARGOCD, KUSTOMIZE) if argocd else ()
+    return (*gitops, kubernetes(kubernetes_minor), *map(volcano, VOLCANO), *map(kueue, KUEUE), KWOK, ETCD)

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from tenancy.cli import main, run
+from tenancy.compare.amounts import few
 from tenancy.compare.comparison import Comparison, compare
-from tenancy.compare.views.text import few, text
+from tenancy.compare.views.text import text
 from tenancy.pipeline import examine, generate
 
 PLANS = Path(__file__).parent / "plans"
@@ -176,11 +177,5 @@ def test_a_file_edited_by_hand_is_refused_as_compile_refuses_it(tmp_path: Path) 
     """A plan that compile would not carry out is not shown."""
     org, out = str(written(tmp_path / "org", ORG)), tmp_path / "out"
     assert run(["compile", org, "-o", str(out)]) == 0
-    (out / "main/queues/organization.yaml").write_text("kind: Mine\n")
+    (out / "main/queues/organization/cohort.yaml").write_text("kind: Mine\n")
     assert invoke(org, "-o", str(out)) == (1, "")
-
-
-@pytest.mark.parametrize("option", [["--against", "live"], ["--format", "json"]])
-def test_what_does_not_exist_yet_is_a_usage_error(option: list[str], tmp_path: Path) -> None:
-    """The message names what there is."""
-    assert run(["diff", str(written(tmp_path / "org", ORG)), *option]) == 2

@@ -390,7 +390,7 @@ def test_a_quantity_in_another_spelling_is_emitted_canonically(written: str, emi
     found = examine(tmp_path)
     assert found.diagnostics == ()
     assert found.org is not None
-    queues = generate(found.org, found.custom)["train/queues/departments/research.yaml"]
+    queues = generate(found.org, found.custom)["train/queues/departments/research/research.yaml"]
     assert f'nominalQuota: "{emitted}"' in queues
     assert 'nominalQuota: "1Ti"' in queues
     assert "1024Gi" not in queues

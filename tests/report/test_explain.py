@@ -8,8 +8,13 @@ from textwrap import dedent
 
 import pytest
 
-from tenancy.report.explain import Answer, Explanation, Fragmentation, Lender, Loan, Pool, Promise, text
+from tenancy.diagnostics import Place
+from tenancy.model.loans import Borrower, Lender, Loan, Pool
+from tenancy.model.origins import Origin
+from tenancy.model.unit_origins import Fact
+from tenancy.report.explain import Answer, Explanation, Fragmentation, Hint, Number, Promise
 from tenancy.report.explain import json as json_view
+from tenancy.report.explain_text import job, text
 from tenancy.report.explain_words import WORDS
 
 GPU = "nvidia.com/gpu"
@@ -32,12 +37,14 @@ UNIT = Explanation(
         Loan(
             flavor="h100",
             resource=GPU,
+            quota=24,
             pools=(Pool(unit="research", amount=4),),
             lenders=(
                 Lender(unit="ops", amount=2, reclaim="never"),
                 Lender(unit="ads", amount=1, reclaim="any"),
                 Lender(unit="nlp", amount=9, reclaim="any"),
             ),
+            borrowers=(Borrower(unit="nlp", amount=16),),
         ),
     ),
     fragmentation=(),
@@ -70,6 +77,7 @@ def test_the_whole_text() -> None:
           on it (`reclaim: any`).
           It may borrow what is idle of ops (2); they take it back when the jobs that run on it end
           (`reclaim: never`).
+          What it leaves idle may be borrowed by nlp (16).
 
         Its own quota, lent while it is idle, comes back on demand, at about a second for each workload that
         is evicted (`reclaim: any`).
@@ -95,7 +103,17 @@ def test_a_message_stays_on_one_line() -> None:
         ({"shared": True}, "which it shares; the numbers are those of the queue."),
         ({"state": "held"}, "It is held: nothing new starts."),
         ({"promises": ()}, "It reaches no flavor here."),
-        ({"loans": (Loan(flavor="h100", resource=GPU, pools=(), lenders=()),)}, "It borrows from nobody."),
+        ({"loans": (Loan(flavor="h100", resource=GPU, quota=0, pools=(), lenders=()),)}, "It borrows from nobody."),
+        ({"loans": (Loan(flavor="h100", resource=GPU, quota=1, pools=(), lenders=()),)}, "Nobody may borrow what it"),
+        ({"hints": (Hint(flavor="h100", autoscaler="karpenter", device_classes={}),)}, "h100: nodes are made for pods"),
+        (
+            {"hints": (Hint(flavor="h100", autoscaler="provisioning-request", device_classes={}),)},
+            "it gets its place on nodes after they have come.",
+        ),
+        (
+            {"hints": (Hint(flavor="h100", autoscaler="", device_classes={"gpus": "h100.acme"}),)},
+            "names the class (h100.acme for gpus)",
+        ),
         ({"weighted": True}, "shares by weight"),
         ({"reclaim": "never"}, "comes back when the jobs that run on it end"),
         ({"unasked": ("a/b", "a/c")}, "It has no queue, so it runs no job itself. Ask: a/b, a/c."),
@@ -144,7 +162,7 @@ def test_a_job_of_which_a_part_starts_never_runs_as_a_whole() -> None:
 def test_many_lenders_are_counted() -> None:
     """Six are named, those with the most."""
     lenders = tuple(Lender(unit=f"u{number}", amount=number, reclaim="any") for number in range(1, 9))
-    loan = Loan(flavor="h100", resource=GPU, pools=(), lenders=lenders)
+    loan = Loan(flavor="h100", resource=GPU, quota=0, pools=(), lenders=lenders)
     assert "u8 (8), u7 (7), u6 (6), u5 (5), u4 (4), u3 (3) and 2 more;" in text([replace(UNIT, loans=(loan,))], 1000)
 
 
@@ -157,5 +175,89 @@ def test_json_has_quantities_and_every_lender() -> None:
         "flavor": "h100", "resource": "cpu", "reserved": "0", "quota": "1500m", "limit": "2", "reachable": "2"
     }  # fmt: skip
     assert first["loans"][0]["lenders"][0] == {"unit": "ops", "amount": "2", "reclaim": "never"}
+    assert first["loans"][0]["borrowers"] == [{"unit": "nlp", "amount": "16"}]
+    assert first["loans"][0]["quota"] == "24"
     assert first["job"] is None
     assert (second["job"]["outcome"], second["job"]["pod"]) == ("quota", {GPU: "8", "cpu": "1500m"})
+
+
+WRITTEN = Origin("written", "", (Place("org.yaml", 4, 9),))
+FOLLOWS = Origin("follows", "8 GPUs of 2 cores", (Place("org.yaml", 2, 3), Place("org.yaml", 3, 5), Place("a.yaml", 1)))
+
+
+def number(name: str, amount: int, origin: Origin, resource: str = GPU) -> Number:
+    return Number(flavor="h100", resource=resource, number=name, amount=amount, origin=origin)
+
+
+SOURCED = replace(
+    UNIT,
+    promises=(),
+    loans=(),
+    numbers=(
+        number("reserved", 0, Origin("default", "nothing is reserved")),
+        number("quota", 8, WRITTEN),
+        number("limit", 8, WRITTEN),
+        number("quota", 16000, FOLLOWS, "cpu"),
+    ),
+    facts=(
+        Fact("weight", "1", Origin("default", "equal among its siblings")),
+        Fact("member", "group:vision", Origin("written", "said by research", (Place("a.yaml", 7, 1),))),
+    ),
+)
+
+
+def test_origins_are_tables() -> None:
+    """Each number with its place or its rule; those of one origin together, a 0 that nobody says in a sentence."""
+    assert text([SOURCED], 100, origins=True).partition("here.\n\n")[2] == dedent("""\
+        FLAVOR  RESOURCE        PROMISE       AMOUNT    COMES FROM
+        h100    nvidia.com/gpu  quota, limit  8         org.yaml:4:9
+                cpu             quota         16 cores  8 GPUs of 2 cores (org.yaml:2:3, :3:5, a.yaml:1:1)
+        Every other promise is 0, because nothing says any.
+
+        WHAT HOLDS                COMES FROM
+        weight      1             equal among its siblings
+        member      group:vision  a.yaml:7:1, said by research
+        """)
+
+
+def test_origins_are_shown_where_they_are_asked_for() -> None:
+    """The text of a job has none unless asked; JSON has them all."""
+    assert "COMES FROM" not in text([SOURCED], 100)
+    (told,) = json.loads(json_view([SOURCED]))["clusters"]
+    assert told["origins"][3] == {
+        "flavor": "h100",
+        "resource": "cpu",
+        "number": "quota",
+        "amount": "16",
+        "rule": "follows",
+        "detail": "8 GPUs of 2 cores",
+        "places": [
+            {"file": "org.yaml", "line": 2, "column": 3},
+            {"file": "org.yaml", "line": 3, "column": 5},
+            {"file": "a.yaml", "line": 1, "column": 1},
+        ],
+    }
+    assert [(fact["name"], fact["value"], fact["rule"]) for fact in told["facts"]] == [
+        ("weight", "1", "default"),
+        ("member", "group:vision", "written"),
+    ]
+
+
+def test_long_origins_stay_in_their_column() -> None:
+    """They are wrapped under themselves."""
+    long = Origin("sum", " and ".join(f"unit{at} 8" for at in range(12)))
+    shown = text([replace(SOURCED, numbers=(number("quota", 8, long),), facts=())], 80, origins=True)
+    lines = shown.partition("FLAVOR")[2].splitlines()
+    column = lines[0].index("COMES") + len("FLAVOR")
+    assert len(lines) > 3
+    assert all(line[:column].endswith(" ") and line[column] != " " for line in lines[1:-1])
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_job_alone_says_only_what_becomes_of_it() -> None:
+    """Its unit and its verdict, no tables."""
+    never = replace(JOB, outcome="never", cause="capacity", message="insufficient quota", waits="")
+    shown = job(replace(SOURCED, answer=never), 1000)
+    assert shown.splitlines()[0].startswith("research/vision (team)")
+    assert "it NEVER runs" in shown
+    assert "COMES FROM" not in shown

@@ -28,9 +28,9 @@ def compile(plan: ClusterPlan) -> Iterator[Manifest | Page]:
     yield Page("platform/kueue-values.yaml", "kueue/values.yaml.j2", {"configuration": _configuration(plan)})
     if found := tuple(policies(plan)):
         yield Manifest("policies/admission.yaml", found)
-    yield Manifest("queues/flavors.yaml", tuple(flavors(plan)))
+    yield Manifest("queues/organization/flavors.yaml", tuple(flavors(plan)))
     if checks := tuple(admission_checks(plan)):
-        yield Manifest("queues/admission-checks.yaml", checks)
+        yield Manifest("queues/organization/admission-checks.yaml", checks)
     yield from _queues(plan)
     yield from tenants(plan, lambda namespace: _of_tenant(plan, namespace))
 
@@ -51,11 +51,15 @@ def _configuration(plan: ClusterPlan) -> dict[str, Any]:
 
 
 def _queues(plan: ClusterPlan) -> Iterator[Manifest]:
-    """A file for the organization's Cohort and one for each department's Cohorts and ClusterQueues."""
+    """A file for the organization's Cohort and one for each department's Cohorts and ClusterQueues.
+
+    Each department at the top level has a folder, since Applications are made of folders.
+    """
     folders: dict[str, list[Object]] = {}
     for group in plan.groups:
         folders.setdefault(group.folder, []).append(cohort(plan, group))
     for queue in plan.queues:
         folders.setdefault(queue.folder, []).append(cluster_queue(plan, queue))
     for folder, objects in folders.items():
-        yield Manifest(f"queues/departments/{folder}.yaml" if folder else "queues/organization.yaml", tuple(objects))
+        path = f"departments/{plan.departments[folder]}/{folder}" if folder else "organization/cohort"
+        yield Manifest(f"queues/{path}.yaml", tuple(objects))

@@ -17,6 +17,7 @@ WAVES: Final[Mapping[str, int]] = {
     "HyperNode": -2,
     "ResourceFlavor": -2,
     "Cohort": -1,
+    "Application": 0,
     "ClusterQueue": 0,
     "Queue": 0,
     "LocalQueue": 1,
@@ -31,7 +32,8 @@ GUARDS: Final[Mapping[str, str]] = {
     "Namespace": "Prune=confirm,Delete=confirm",
     "ClusterQueue": "Prune=confirm,Delete=confirm",
     "LocalQueue": "Prune=confirm,Delete=confirm",
-    "Queue": "Prune=confirm,Delete=confirm",
+    "Application": "Prune=confirm,Delete=confirm",
+    "Kustomization": "Prune=confirm,Delete=confirm",
     "NodePool": "Prune=confirm,Delete=confirm",
     "AdmissionCheck": "PruneLast=true",
     "DeviceClass": "PruneLast=true",
@@ -41,7 +43,9 @@ GUARDS: Final[Mapping[str, str]] = {
     "ResourceFlavor": "PruneLast=true",
     "Topology": "PruneLast=true",
 }
-"""Pruning a namespace, a queue or a node pool ends work, so a person confirms it. Flavors, topologies and admission
+"""Pruning a namespace, a queue, a node pool or what syncs them ends work, so a person confirms it. Not a Queue of
+Volcano: while a confirmation is awaited nothing else of its wave is created (run against Argo CD 3.2), and all Queues
+are in one; the room of the one that goes may be what another waits for, and deletions go first. Flavors, topologies and admission
 checks go last, or replacing one deadlocks the sync on its finalizer (run against Argo CD 3.2); so do the rules of
 nodes, whose labels and taints go with them."""
 

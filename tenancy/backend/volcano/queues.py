@@ -43,9 +43,8 @@ def default_queue(plan: ClusterPlan) -> Object:
     """The queue of work that names none, closed by its size: its state belongs to Volcano's controller, and a foreign
     one wedges it (run on 1.15.1). Volcano refuses to delete it, so it is never pruned."""
     closed = {name: canonical(_SMALLEST.get(name, 0), name) for name in plan.resources}
-    result = obj(API, "Queue", DEFAULT, plan.labels, spec=_spec(ROOT, 1, {"capability": closed}))
-    result["metadata"]["annotations"][SYNC_OPTIONS] = "Prune=false"
-    return result
+    kept = {SYNC_OPTIONS: "Prune=false"}
+    return obj(API, "Queue", DEFAULT, plan.labels, annotations=kept, spec=_spec(ROOT, 1, {"capability": closed}))
 
 
 def unit_queues(plan: ClusterPlan) -> dict[str, list[Object]]:

@@ -20,18 +20,24 @@ _LONGEST: Final = 80
 
 def object_lines(comparison: Comparison) -> list[str]:
     """Every change, deletions first."""
-    inside = _inside(comparison)
     lines: list[str] = []
-    for change in comparison.changes:
-        if _folded(change, inside):
-            continue
+    for change, title in titled(comparison):
         sign = {Delete: "-", Update: "~", Create: "+"}[type(change)]
-        count = inside.get(_namespace(change), 0) if change.identity.kind == "Namespace" else 0
-        with_them = f" with {plural(count, 'object')}" if count else ""
-        lines.append(f"  {sign} {named(change.identity, comparison.clusters)}{with_them}")
+        lines.append(f"  {sign} {title}")
         if isinstance(change, Update):
             lines += [f"      {line}" for line in _differences(change)]
     return lines
+
+
+def titled(comparison: Comparison) -> Iterator[tuple[Change, str]]:
+    """Every change that is not counted at its namespace, with what it is called, deletions first."""
+    inside = _inside(comparison)
+    for change in comparison.changes:
+        if _folded(change, inside):
+            continue
+        count = inside.get(_namespace(change), 0) if change.identity.kind == "Namespace" else 0
+        with_them = f" with {plural(count, 'object')}" if count else ""
+        yield change, f"{named(change.identity, comparison.clusters)}{with_them}"
 
 
 _Key = tuple[type, str, str]

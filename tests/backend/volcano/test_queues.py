@@ -126,14 +126,14 @@ def test_a_weight_is_rounded_into_the_range(weight: float, written: int) -> None
     assert queues["research-vision-h100"]["spec"]["weight"] == written
 
 
-def test_queues_are_in_one_wave_and_guarded() -> None:
-    """No order of waves serves both growing and shrinking; a person confirms that a queue goes, `default` stays."""
+def test_queues_are_in_one_wave_and_go_unasked() -> None:
+    """No order of waves serves both growing and shrinking, and a question would hold back all others; `default` stays."""
     queues = objects(planned({"budget": {"h100": 8}}), "Queue")
     marks = {name: queue["metadata"]["annotations"] for name, queue in queues.items()}
     assert {each["argocd.argoproj.io/sync-wave"] for each in marks.values()} == {"0"}
-    options = {name: each["argocd.argoproj.io/sync-options"] for name, each in marks.items()}
+    options = {name: each.get("argocd.argoproj.io/sync-options") for name, each in marks.items()}
     assert options.pop("default") == "Prune=false"
-    assert set(options.values()) == {"Prune=confirm,Delete=confirm"}
+    assert set(options.values()) == {None}
 
 
 def test_priorities_are_priority_classes_that_preempt() -> None:
