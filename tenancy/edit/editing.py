@@ -6,7 +6,7 @@ is in, and what the file means afterwards is compared with what was asked for be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -205,8 +205,3 @@ def language_order(path: KeyPath) -> list[str]:
 def dotted(path: KeyPath) -> str:
     """A path in a message."""
     return ".".join(map(str, path))
-
-
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """The texts that differ."""
-    return {name: text for name, text in after.items() if before.get(name) != text}

@@ -5,7 +5,7 @@ Each change is the smallest that says it. Lines that hold anything else, and com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -271,8 +271,3 @@ def _out_of_brackets(document: Document, holder: Node, index: int) -> Splice:
     if index:
         return Splice(_end(document, holder.entries[index - 1]), end, "")
     return Splice(start, end, "")
-
-
-def combined(changes: Iterable[Change]) -> list[Splice]:
-    """All splices of several changes."""
-    return [splice for change in changes for splice in change.splices]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.argocd.delivery import ASKS, Delivery, differing, resources
+from tests.argocd.delivery import ASKS, Delivery, resources
 from tests.cluster import nodes
 from tests.cluster.argocd import APPLICATIONS
 from tests.cluster.client import condition
@@ -26,7 +26,6 @@ OLD: Final = {"gpu": "H100-SXM-80GB", "nodes": 2, "node": NODE, "topology": TOPO
 NEW: Final = {"gpu": "H200-SXM-141GB", "nodes": 2, "node": NODE, "topology": TOPOLOGY}
 ROOT: Final = "acme-main"
 """The Application that is applied by hand."""
-CASCADE: Final = "resources-finalizer.argocd.argoproj.io"
 
 
 def _unit(gpus: int, **more: Any) -> Tree:
@@ -113,34 +112,23 @@ def test_a_unit_that_goes_waits_for_a_person_and_then_for_its_work(opened: Deliv
         opened.wait(lambda at=each: client.find(at) is None, f"{each} is gone")  # type: ignore[misc]
 
 
-def test_a_department_goes_when_its_application_is_told_to_take_it_along(opened: Delivery, scene: Scene) -> None:
-    """Its Application stays until somebody approves. With the finalizer of Argo CD on it, and a second approval, all
-    that it has brought goes with it."""
+def test_a_department_goes_when_two_approvals_say_so(opened: Delivery, scene: Scene) -> None:
+    """One is for its Application, and one for the namespaces and queues that go with it; without them all of it stays."""
     client, name = scene.cluster.client, opened.owner("ClusterQueue product-ads")
     application = f"{APPLICATIONS}/{name}"
-    paths = [client.path(item) for each, item in opened.live().items() if each in resources(client.get(application))]
+    mine = resources(client.get(application)).keys()
+    paths = [client.path(item) for each, item in opened.live().items() if each in mine]
     assert paths
     opened.push(opened.compiled(changed(ORG, {"departments.product": None})))
     opened.wait(lambda: opened.says(ROOT, ASKS), "somebody is asked")
     assert all(client.find(path) is not None for path in (application, *paths))
-    client.patch(application, {"metadata": {"finalizers": [CASCADE]}})
     opened.confirm(ROOT)
     opened.wait(lambda: "deletionTimestamp" in client.get(application)["metadata"], "the Application is to go")
+    opened.wait(lambda: opened.says(ROOT, "waiting for deletion of"), "the sync waits for it")
     assert all(client.find(path) is not None for path in paths)
     opened.confirm(name)
     opened.settled()
     assert [path for path in paths if client.find(path) is not None] == []
-
-
-def test_a_department_stays_when_its_application_alone_goes(opened: Delivery, scene: Scene) -> None:
-    """Approving alone ends the Application and leaves all that it has brought; the next one of its name adopts it."""
-    client, name = scene.cluster.client, opened.owner("ClusterQueue product-ads")
-    mine = resources(client.get(f"{APPLICATIONS}/{name}")).keys()
-    before = {each: item for each, item in opened.live().items() if each in mine}
-    opened.restore(opened.compiled(changed(ORG, {"departments.product": None})))
-    assert name not in opened.applications()
-    opened.deliver(opened.compiled(ORG))
-    assert differing(before, {each: item for each, item in opened.live().items() if each in mine}) == set()
 
 
 def test_a_commit_that_cannot_work_is_repaired_by_the_next(opened: Delivery, scene: Scene) -> None:

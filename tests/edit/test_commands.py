@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tenancy.cli import run
+from tenancy.pipeline import Options, examine
 from tests.edit.organizations import FILES
 
 Capture = pytest.CaptureFixture[str]
@@ -486,3 +487,56 @@ def test_a_rename_that_cannot_be_says_why(title: str, org: Path, capsys: Capture
     assert run(["rename", *arguments]) == status
     assert why in capsys.readouterr().err
     assert _texts() == FILES
+
+
+def test_a_limit_that_the_policy_binds_to_the_quota_goes_down_with_it(org: Path, capsys: Capture) -> None:
+    """Under `borrowing: none` a limit above the quota would contradict it."""
+    path = org / "org.yaml"
+    path.write_text(
+        path.read_text()
+        .replace("{reserved: 2, quota: 6, limit: 10}", "{quota: 6, limit: 6}")
+        # what the department does not hand on is nobody's either way
+        .replace("                access:\n", "                policy: {borrowing: none}\n                access:\n")
+    )
+    old = path.read_text()
+    arguments = ["--from", "product/search", "--to", "product", "--flavor", "h100", "--gpus", "2"]
+    assert run(["transfer", *arguments]) == 0, capsys.readouterr().err
+    assert path.read_text() == old.replace("{quota: 6, limit: 6}", "{quota: 4, limit: 4}")
+    assert "product/search on h100: limit 6 → 4" in capsys.readouterr().err
+
+
+def test_a_rename_follows_references_from_file_to_file(org: Path, capsys: Capture) -> None:
+    """A department whose reference stands in the file of the department above."""
+    research, robots = org / "departments" / "research.yaml", org / "departments" / "robots.yaml"
+    robots.write_text(robots.read_text().replace("parent: research\n", ""))
+    research.write_text(
+        research.read_text() + "    departments:\n      robots: {file: departments/robots.yaml} # their own\n"
+    )
+    old = research.read_text(), robots.read_text()
+    assert run(["rename", "research/robots", "machines", "--new-namespaces"]) == 0, capsys.readouterr().err
+    assert research.read_text() == old[0].replace("      robots: {file", "      machines: {file")
+    assert robots.read_text() == old[1].replace("  robots:\n", "  machines:\n")
+
+
+def test_what_an_anchor_shares_is_said(org: Path, capsys: Capture) -> None:
+    """The change is made where the text stands, and whoever has it by an alias is named."""
+    path = org / "departments" / "robots.yaml"
+    path.write_text(
+        path.read_text()
+        .replace("arms: {budget: {", "arms: {budget: &even {")
+        .replace("legs: {budget: {h100: share}, weight: 3}", "legs: {budget: *even, weight: 3}")
+    )
+    old = path.read_text()
+    assert run(["set", "research/robots/arms", "budget.mig={1g.10gb: 0}"]) == 0, capsys.readouterr().err
+    assert path.read_text() == old.replace("&even {h100: share}", "&even {h100: share, mig: {1g.10gb: 0}}")
+    assert "the same text is used through aliases at org/departments/robots.yaml:9" in capsys.readouterr().err
+    assert run(["set", "research/robots/legs", "budget.h100=1"]) == 2
+    assert "write the value out in place of the alias" in capsys.readouterr().err
+
+
+def test_text_that_is_only_examined_is_read_in_place_of_the_file(org: Path) -> None:
+    """An edit is judged before it is written, and the disk is not asked for files that are given."""
+    text = FILES[ROOT].replace("nodes: 4\n        node: {gpus", "nodes: 1\n        node: {gpus")
+    found = examine(org, Options(texts={ROOT: text}))
+    assert "quota-above-capacity" in {each.code for each in found.diagnostics}
+    assert examine(org).diagnostics == ()

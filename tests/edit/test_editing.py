@@ -85,6 +85,7 @@ def _spelling(path: KeyPath) -> str:
     return spot.document.text[spot.entry.value.start : spot.entry.value.end]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SCALARS), VALUES)
 @settings(max_examples=25, deadline=None)
 def test_a_value_of_the_example_changes_alone_and_back(path: KeyPath, value: Any) -> None:
@@ -121,6 +122,7 @@ def _several(draw: st.DrawFn) -> list[Edit]:
     return made
 
 
+@pytest.mark.slow
 @given(_several())
 @settings(max_examples=25, deadline=None)
 def test_several_edits_of_the_example_are_the_edited_tree(edits: list[Edit]) -> None:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -35,6 +36,7 @@ def _pool(unit: Node, flavor: str, resource: str) -> int:
     return 0 if entry.share else entry.amounts[resource].quota - handed
 
 
+@pytest.mark.slow
 @given(small_organizations(), st.data())
 @settings(max_examples=15, deadline=None, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
 def test_a_transfer_moves_quota_and_breaks_no_sum(tree: dict[str, Any], data: st.DataObject) -> None:

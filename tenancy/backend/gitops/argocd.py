@@ -2,7 +2,11 @@
 
 Every option was run (Argo CD 3.2.11 with Kueue 0.19.2). `PruneLast` for a whole Application would end the running jobs
 of a removed team, `Replace` and `Force` wedge on finalizers, and without `refresh` a sync that failed keeps trying its
-own commit. No Application has a finalizer: deleting one must not delete namespaces.
+own commit.
+
+The Application of a department has the finalizer that deletes its objects with it: a Cohort left behind would go on
+lending the department's quota. Nothing goes before a person approves it, since namespaces and queues among the objects
+ask for that (`finalizeApplicationDeletion` in controller/appcontroller.go). That of the cluster has none.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from tenancy.backend.shared.metadata import obj
 from tenancy.model.gitops import IN_CLUSTER, root_name
 from tenancy.plan.gitops import GitOps
 from tenancy.plan.values import ClusterPlan
+
+FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
 
 SYNC_POLICY: Final[Mapping[str, Any]] = {
     "automated": {"prune": True, "selfHeal": True},
@@ -40,7 +46,10 @@ def argocd(plan: ClusterPlan, gitops: GitOps, found: Sequence[Application]) -> I
 def _application(plan: ClusterPlan, gitops: GitOps, application: Application) -> Object:
     labels = labels_of(plan, application.department)
     spec = _spec(gitops, application.name, f"apps/{application.name}", gitops.destination)
-    return obj(API, "Application", application.name, labels, namespace=gitops.namespace, spec=spec)
+    found = obj(API, "Application", application.name, labels, namespace=gitops.namespace, spec=spec)
+    if application.department:
+        found["metadata"]["finalizers"] = [FINALIZER]
+    return found
 
 
 def _root(plan: ClusterPlan, gitops: GitOps) -> Object:

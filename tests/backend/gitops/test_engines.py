@@ -68,12 +68,12 @@ def test_a_sync_is_told_what_was_run() -> None:
         assert app["spec"].keys() == {"project", "source", "destination", "syncPolicy"}
 
 
-def test_deleting_an_application_deletes_nothing_else() -> None:
-    """It has no finalizer, goes only once a person confirms it, and comes after its project."""
+def test_an_application_is_deleted_once_a_person_confirms_it() -> None:
+    """That of a department takes its objects along, that of the cluster leaves them; each comes after its project."""
     found = files()
-    for app in named(found, "argocd/applications.yaml").values():
+    for name, app in named(found, "argocd/applications.yaml").items():
         metadata = app["metadata"]
-        assert "finalizers" not in metadata
+        assert ("finalizers" in metadata) is (name != "acme-train-cluster")
         assert metadata["annotations"]["argocd.argoproj.io/sync-options"] == "Prune=confirm,Delete=confirm"
         project = named(found, "argocd/projects.yaml")[app["spec"]["project"]]
         waves = [int(each["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"]) for each in (project, app)]
