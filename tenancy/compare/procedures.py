@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from tenancy.compare.diff import Change, Update
-from tenancy.compare.effects import NOTHING, Effects, QuotaChange, undrained
+from tenancy.compare.effects import NOTHING, Effects, QuotaChange
 from tenancy.compare.snapshot import Identity
 
 
@@ -183,18 +183,6 @@ _CUT: Final = {
 }
 """By scheduler."""
 
-_UNDRAINED: Final = {
-    False: (
-        "Removed without draining: jobs that run there are killed with their namespaces.",
-        "Merge `state: draining` first, wait until nothing runs, then remove the unit.",
-    ),
-    True: (
-        "The namespace goes with all that is in it, and its team stays: no state drains it alone.",
-        "End what runs there before the merge, and copy what is to be kept.",
-    ),
-}
-"""By whether the unit in whose queue its jobs are stays."""
-
 Names: TypeAlias = Callable[[Identity], str]
 
 
@@ -204,7 +192,6 @@ def procedures(changes: Iterable[Change], effects: Effects, named: Names) -> Ite
     listed = list(changes)
     yield from _replacements(listed, named)
     yield from _restarts(listed, named)
-    yield from _undrained(effects)
     yield from _states(effects)
     yield from _cuts(effects)
 
@@ -261,14 +248,6 @@ def _restarts(changes: list[Change], named: Names) -> Iterator[Procedure]:
             and any(difference.path.startswith(path) for difference in change.differences)
         ]
         yield from about(mark, changed, happens, do, by_hand=True)
-
-
-def _undrained(effects: Effects) -> Iterator[Procedure]:
-    """What `removals` has as findings, unit by unit."""
-    gone = undrained(effects)
-    for stays, (happens, do) in _UNDRAINED.items():
-        names = [each.namespace if stays else each.queue for each in gone if each.stays is stays]
-        yield from about(Mark.WARNING, dict.fromkeys(names), happens, do)
 
 
 def _states(effects: Effects) -> Iterator[Procedure]:

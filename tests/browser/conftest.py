@@ -18,9 +18,13 @@ from tests.browser.chromium import Tab, browser, installed
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     """A tab of a headless Chromium."""
     if not installed() and shutil.which("apt-get") and os.geteuid() == 0:
-        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=False, **quiet)
+        for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(
+                ["apt-get", "-qq", *arguments],
+                check=False,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            )
     if not installed():
         (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium")
     with browser(tmp_path_factory.mktemp("chromium")) as opened:

@@ -10,6 +10,7 @@ import pytest
 
 from tenancy.compare.comparison import Comparison, compare
 from tenancy.compare.procedures import Mark
+from tenancy.compare.removals import removals
 from tenancy.compare.views.text import text
 from tenancy.pipeline import generate
 from tests.orgs import organized, scheduled
@@ -140,10 +141,10 @@ def test_a_leaf_that_goes_while_its_unit_stays_leaves_its_pods_on_no_book() -> N
 
 
 def test_a_unit_that_goes_with_its_namespaces_is_warned_of_once() -> None:
-    """That its jobs are killed says more than that its queues go."""
-    found = compared(lambda tree: teams(tree).pop("language")).procedures
-    assert [each.subjects for each in found if "killed" in each.happens] == [("research/language",)]
-    assert [each for each in found if "no quota counts them" in each.happens] == []
+    """That its namespaces go says more than that its queues go."""
+    found = compared(lambda tree: teams(tree).pop("language"))
+    assert [each.code for each in removals(found, strict=False)] == ["removed-undrained"]
+    assert [each for each in found.procedures if "no quota counts them" in each.happens] == []
 
 
 def test_a_first_compilation_and_small_edits_say_nothing_of_passes() -> None:

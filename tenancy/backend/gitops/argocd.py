@@ -28,8 +28,11 @@ FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
 SYNC_POLICY: Final[Mapping[str, Any]] = {
     "automated": {"prune": True, "selfHeal": True},
     "syncOptions": ["ServerSideApply=true", "ApplyOutOfSyncOnly=true"],
-    "retry": {"limit": 5, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "3m"}},
+    "retry": {"limit": 60, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "30s"}},
 }
+"""Half an hour of retries, then the sync counts as failed. Five, the default, are too few for Volcano: a tree of four
+levels took six attempts to move GPUs between departments (run), and with `refresh` a commit pushed meanwhile has only
+those that are left."""
 
 
 def argocd(plan: ClusterPlan, gitops: GitOps, found: Sequence[Application]) -> Iterator[Manifest | Page]:

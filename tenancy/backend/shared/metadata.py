@@ -45,9 +45,10 @@ GUARDS: Final[Mapping[str, str]] = {
 }
 """Pruning a namespace, a queue, a node pool or what syncs them ends work, so a person confirms it. Not a Queue of
 Volcano: while a confirmation is awaited nothing else of its wave is created (run against Argo CD 3.2), and all Queues
-are in one; the room of the one that goes may be what another waits for, and deletions go first. Flavors, topologies and admission
-checks go last, or replacing one deadlocks the sync on its finalizer (run against Argo CD 3.2); so do the rules of
-nodes, whose labels and taints go with them."""
+are in one; the room of the one that goes may be what another waits for, and deletions go first.
+
+Flavors, topologies and admission checks go last, or replacing one deadlocks the sync on its finalizer (run against Argo
+CD 3.2); so do the rules of nodes, whose labels and taints go with them."""
 
 
 def obj(

@@ -63,7 +63,7 @@ def test_a_sync_is_told_what_was_run() -> None:
         assert app["spec"]["syncPolicy"] == {
             "automated": {"prune": True, "selfHeal": True},
             "syncOptions": ["ServerSideApply=true", "ApplyOutOfSyncOnly=true"],
-            "retry": {"limit": 5, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "3m"}},
+            "retry": {"limit": 60, "refresh": True, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "30s"}},
         }
         assert app["spec"].keys() == {"project", "source", "destination", "syncPolicy"}
 

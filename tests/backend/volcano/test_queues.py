@@ -127,7 +127,7 @@ def test_a_weight_is_rounded_into_the_range(weight: float, written: int) -> None
 
 
 def test_queues_are_in_one_wave_and_go_unasked() -> None:
-    """No order of waves serves both growing and shrinking, and a question would hold back all others; `default` stays."""
+    """No fixed order serves both growing and shrinking, a question would hold back all others, and `default` stays."""
     queues = objects(planned({"budget": {"h100": 8}}), "Queue")
     marks = {name: queue["metadata"]["annotations"] for name, queue in queues.items()}
     assert {each["argocd.argoproj.io/sync-wave"] for each in marks.values()} == {"0"}
