@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from tenancy.diagnostics import Place
 from tenancy.load.source import Sources
 from tenancy.report.terminal import piece
+
+_SECRET: Final = re.compile(r"(?<=://)[^/\s@]*:[^/\s@]*(?=@)")
+"""Credentials in an address: findings are shown in logs that more people read than the file."""
 
 Lines: TypeAlias = Mapping[str, Sequence[str]]
 """The lines of each file by its name; `Sources.line` would split the whole file again for every diagnostic."""
@@ -36,13 +40,17 @@ def excerpt(lines: Lines, place: Place, width: int) -> Excerpt | None:
     of_file = lines.get(place.file)
     if of_file is None or not 0 < place.line <= len(of_file) + 1:
         return None
-    line = of_file[place.line - 1] if place.line <= len(of_file) else ""
+    line = _SECRET.sub(_masked, of_file[place.line - 1]) if place.line <= len(of_file) else ""
     start = min(max(place.column - 1, 0), len(line))
     if place.end_line == place.line:
         return _cut(line, start, min(max(place.end_column - 1, start), len(line)), width)
     last = place.end_line - 1 if place.end_column == 1 else place.end_line
     until = f" … to line {last}" if last > place.line else ""
     return _cut(line, start, len(line), width - len(until))._replace(until=until)
+
+
+def _masked(found: re.Match[str]) -> str:
+    return "*" * len(found[0])
 
 
 def _cut(line: str, start: int, end: int, width: int) -> Excerpt:
