@@ -193,9 +193,11 @@ def parity(org: Path | None, to: str | None, format_: str, losses: bool) -> int:
 @click.option(
     "-o", "--output", "target", type=click.Path(path_type=Path), required=True, help="The folder of the site."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="The output folder that --plan compares with.")
-@click.option("--plan", "planned", is_flag=True, help="Show before and after of what `compile` would change.")
-def report(org: Path | None, target: Path, out: Path | None, planned: bool) -> int:
+@click.option("--out", type=click.Path(path_type=Path), help="The output folder (default: out/ beside ORG).")
+@click.option(
+    "--against", default="", metavar="out|REV", help="Show before and after: against the output folder or a revision."
+)
+def report(org: Path | None, target: Path, out: Path | None, against: str) -> int:
     """Write a static site: units with their promises, who may borrow from whom, free capacity, people, namespaces.
 
     ORG is the folder that holds org.yaml; by default the nearest org/, here or above. The pages need no network and
@@ -203,4 +205,4 @@ def report(org: Path | None, target: Path, out: Path | None, planned: bool) -> i
     """
     from tenancy.commands import report as command
 
-    return command.report(org, target, out, planned=planned)
+    return command.report(org, target, out, against=against)

@@ -9,31 +9,45 @@ import click
 
 from tenancy.backend import CODES
 from tenancy.commands.findings import print_all, show, status
+from tenancy.commands.nodes import unread
+from tenancy.commands.sides import LIVE, OUT, NoSide, of_output, of_revision
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
 from tenancy.compare.comparison import Comparison, compare
-from tenancy.output import against
+from tenancy.live.source import Unreadable
+from tenancy.model.organization import Org
+from tenancy.output.revision import NotRead
 from tenancy.output.write import survey, write
 from tenancy.pipeline import Examined, Options, examine, generate
 from tenancy.plan import plan
+from tenancy.report.terminal import visible
 from tenancy.site.pages import site
 from tenancy.site.reading import clusters
 
 
-def report(org: Path | None, target: Path, out: Path | None, *, planned: bool) -> Status:
-    """Write the site to `target`, which holds nothing else, or an earlier one; with `planned` before and after.
+def report(org: Path | None, target: Path, out: Path | None, *, against: str) -> Status:
+    """Write the site to `target`, which holds nothing else, or an earlier one; with before and after where it is
+    `against` the output folder or a revision.
 
     What a scheduler does not keep is no error here: the map shows what the organization says.
     """
+    if against == LIVE:
+        raise click.UsageError("--against: a map is compared with `out` or a revision; `tenancy diff` asks a cluster")
     path = organization(org)
     found = examine(path, Options(accepted=CODES))
     show(found, "text", stream=sys.stderr, quiet=True)
     result = status(found.diagnostics)
     if result is not Status.CLEAN or found.org is None:
         return result
-    comparison = _compared(found, output(out, path)) if planned else None
-    if isinstance(comparison, Status):
-        return comparison
+    try:
+        comparison = _compared(found, found.org, path, output(out, path), against) if against else None
+    except NoSide as error:
+        print_all(error.diagnostics, None, 0, "text", stream=sys.stderr)
+        return status(error.diagnostics)
+    except NotRead as error:
+        if error.mistaken:
+            raise click.UsageError(f"--against: {visible(str(error))}") from error
+        return unread(Unreadable(str(error)))
     document = found.org.document
     pages = clusters(found.org, found.plans or plan(found.org), comparison)
     files = site(document.display_name or document.name, pages, comparison)
@@ -49,13 +63,11 @@ def report(org: Path | None, target: Path, out: Path | None, *, planned: bool) -
     return Status.CLEAN
 
 
-def _compared(found: Examined, root: Path) -> Comparison | Status | None:
-    """What a compilation would change; None where nothing."""
-    assert found.org is not None
-    files = generate(found.org, found.custom, found.plans)
-    old = against.out(root, files)
-    if old.refusals:
-        print_all(old.refusals, None, 0, "text", stream=sys.stderr)
-        return status(old.refusals)
-    comparison = compare(old.files, files, found.org.flavors)
-    return comparison if comparison.changes else None
+def _compared(found: Examined, org: Org, path: Path, root: Path, against: str) -> Comparison | None:
+    """What changes between the old side and a compilation; None where nothing does."""
+    files = generate(org, found.custom, found.plans)
+    old = of_output(root, files) if against == OUT else of_revision(against, path, root)
+    for note in old.notes:
+        click.echo(f"note: {visible(note)}", err=True)
+    made = compare(old.files, files, org.flavors, old_flavors=old.flavors)
+    return made if made.changes else None

@@ -79,7 +79,7 @@ def test_pages_keep_the_rules_of_accessibility(
 def test_a_plan_keeps_them_too(tab: Tab, axe: str, tmp_path: Path) -> None:
     """Its page, and the tree with numbers before and after."""
     write_org(3, tmp_path / "org")
-    site = made(str(tmp_path / "org"), tmp_path / "site", "--plan", "--out", str(tmp_path / "nothing"))
+    site = made(str(tmp_path / "org"), tmp_path / "site", "--against", "out", "--out", str(tmp_path / "nothing"))
     for width in WIDTHS.values():
         tab.size(width, 900)
         for dark in (False, True):

@@ -187,7 +187,7 @@ def test_a_plan_shows_what_was(tmp_path: Path) -> None:
     text = Path("tests/cases/smallest/org/org.yaml").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     assert CliRunner().invoke(main, ["compile", str(org)], standalone_mode=False).return_value == 0
-    arguments = ["report", str(org), "-o", str(target), "--plan"]
+    arguments = ["report", str(org), "-o", str(target), "--against", "out"]
     assert CliRunner().invoke(main, arguments, standalone_mode=False).return_value == 0
     assert not (target / "plan.html").exists()
     assert 'class="before"' not in (target / "index.html").read_text(encoding="utf-8")
