@@ -113,7 +113,7 @@ def test_a_unit_that_goes_waits_for_a_person_and_then_for_its_work(opened: Deliv
 
 
 def test_a_department_goes_when_two_approvals_say_so(opened: Delivery, scene: Scene) -> None:
-    """One is for its Application, and one for the namespaces and queues that go with it; before that all of it stays."""
+    """One is for its Application, one for the namespaces and queues that go with it; before that all of it stays."""
     client, name = scene.cluster.client, opened.owner("ClusterQueue product-ads")
     application = f"{APPLICATIONS}/{name}"
     mine = resources(client.get(application)).keys()
