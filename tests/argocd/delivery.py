@@ -173,8 +173,8 @@ class Delivery:
             time.sleep(0.5)
 
     def operation(self, name: str) -> Object:
-        """What an Application does now or did last."""
-        found: Object = self.applications()[name].get("status", {}).get("operationState", {})
+        """What an Application does now or did last; nothing where it is gone."""
+        found: Object = self.applications().get(name, {}).get("status", {}).get("operationState", {})
         return found
 
     def says(self, name: str, words: str) -> bool:
