@@ -11,10 +11,11 @@ from tenancy.check import check
 from tenancy.diagnostics import Severity
 from tenancy.load.source import Sources
 from tenancy.model.organization import Node, Org, Quota
+from tests.examples import often
 from tests.orgs import organized
 from tests.strategies import organizations
 
-EXAMPLES = settings(max_examples=80, deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+EXAMPLES = settings(max_examples=often(45), deadline=None, suppress_health_check=(HealthCheck.too_slow,))
 
 
 def promises(org: Org) -> Iterator[tuple[Node, str, str, Quota]]:

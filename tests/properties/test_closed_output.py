@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 
 from tenancy.model.document import GpuOperator
 from tenancy.pipeline import generate
+from tests.examples import often
 from tests.orgs import organized
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Object = dict[str, Any]
 
 

@@ -17,11 +17,12 @@ from tenancy.backend.manifest import Manifest, Object
 from tenancy.model.organization import Quota
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
+from tests.examples import often
 from tests.kueue_model import COHORT, QUEUE, Node, Tree, build, limit, quota, reserved, with_guests
 from tests.orgs import organized
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(35), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _objects(cluster: ClusterPlan) -> Iterator[Object]:

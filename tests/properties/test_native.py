@@ -16,10 +16,11 @@ from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.quantity import parse
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
+from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(35), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 COMPUTE = "tenancy-compute"
 
 

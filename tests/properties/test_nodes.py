@@ -17,10 +17,11 @@ from tenancy.pipeline import generate
 from tenancy.plan import plan
 from tenancy.plan.nodes import MIG_CONFIG, PLUGIN_CONFIG
 from tenancy.plan.values import ClusterPlan
+from tests.examples import often
 from tests.node_strategies import node_organizations
 from tests.orgs import organized
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(35), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 STACK = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 """What the charts tolerate by themselves."""
 

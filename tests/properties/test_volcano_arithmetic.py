@@ -21,10 +21,11 @@ from tenancy.model.quantity import canonical, parse
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tenancy.render.conform import checker
+from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEPEST = 5
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 DOMAIN = "tenancy.internal"

@@ -14,12 +14,13 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from tenancy.backend.volcano.order import Plan, Step, steps
+from tests.examples import often
 from tests.queue_strategies import State, crowds, edits, queues, trees
 from tests.strategies import organizations
 from tests.volcano_model import Refused, Webhook
 
-SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEWER = settings(SETTINGS, max_examples=40)
+SETTINGS = settings(max_examples=often(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEWER = settings(SETTINGS, max_examples=often(25))
 """Of organizations, which take longer to compile than a tree to draw."""
 
 ORDERS = st.randoms(use_true_random=False)

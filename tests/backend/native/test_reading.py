@@ -13,10 +13,11 @@ from tenancy.model.organization import Quota
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tests.backend.native.support import H100, objects, planned
+from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(cluster: ClusterPlan) -> list[UnitReading]:

@@ -16,10 +16,11 @@ from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Quota
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan, Group, Queue
+from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def planned(cluster: ClusterPlan) -> dict[tuple[str, bool], Group | Queue]:
