@@ -13,7 +13,7 @@ from tests.cluster.build import binary
 from tests.cluster.versions import KUSTOMIZE
 from tests.kustomize import NAME, build, identity
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 OUTPUTS = (ROOT / "out", *(ROOT / "tests/cases/two-clusters/expected" / each for each in ("kueue", "volcano")))
 FOLDERS = [
     path.parent
@@ -23,8 +23,6 @@ FOLDERS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not binary(KUSTOMIZE).exists(), reason="the test bed is not built")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_kustomize_builds_what_an_application_applies(folder: Path) -> None:
     """The same objects, each once: it takes folders from outside of the one that it builds, and the files in these."""
