@@ -101,7 +101,7 @@ class _Mending:
 def _mended(asked: Asked, path: Path, before: Examined, selected: Sequence[str], *, all_: bool) -> Made:
     """Mend one finding after another, since each may end or move others, until nothing is proposed."""
     wanted = _wanted(before, selected, all_=all_)
-    mending = _Mending(asked, Texts(path), before)
+    mending = _Mending(asked, Texts(path, sources=before.sources), before)
     while (finding := next((d for d in mending.found.diagnostics if _open(d, mending, wanted)), None)) is not None:
         mending.mend(finding, wanted)
     return Made(mending.texts, tuple(mending.edits), tuple(mending.said), left=bool(mending.left))

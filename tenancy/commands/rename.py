@@ -19,7 +19,7 @@ def rename(asked: Asked, unit: str, name: str, *, keep_namespaces: bool) -> Stat
     def make(path: Path, before: Examined) -> Made:
         if before.org is None:
             raise Refused("the organization has errors that hide what is called what; `tenancy validate` shows them")
-        texts = Texts(path)
+        texts = Texts(path, sources=before.sources)
         places = texts.places()
         where = target(places.sources.tree, unit)
         if not where:

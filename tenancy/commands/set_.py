@@ -26,8 +26,7 @@ def set_(asked: Asked, unit: str, assignments: Sequence[str], unset: Sequence[st
         raise click.UsageError("nothing to set: write KEY=VALUE, or --unset KEY")
 
     def make(path: Path, before: Examined) -> Made:
-        del before
-        texts, made = Texts(path), list[Edit]()
+        texts, made = Texts(path, sources=before.sources), list[Edit]()
         base = target(texts.places().sources.tree, unit)
         for each in wanted:
             steps = edits(texts.places().sources.tree, base, each)

@@ -29,7 +29,7 @@ def transfer(asked: Asked, source: str, goal: str, flavor: str, amounts: Mapping
     def make(path: Path, before: Examined) -> Made:
         if before.org is None:
             raise Refused("the organization has errors that leave nothing to count; `tenancy validate` shows them")
-        texts = Texts(path)
+        texts = Texts(path, sources=before.sources)
         tree = texts.places().sources.tree
         units = [_unit(tree, before.org, name) for name in (source, goal)]
         if units[0] is units[1]:

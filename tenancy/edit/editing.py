@@ -21,7 +21,7 @@ from tenancy.edit.places import Places, Spot
 from tenancy.edit.splice import Change
 from tenancy.edit.values import Written, same
 from tenancy.load import load
-from tenancy.load.source import Raw
+from tenancy.load.source import Raw, Sources
 from tenancy.model.schema import shapes_at
 
 _NAMED: Final = frozenset(("departments", "teams", "projects", "clusters", "flavors"))
@@ -43,13 +43,17 @@ class Texts:
     texts: dict[str, str] = field(default_factory=dict)
     shared: list[str] = field(default_factory=list)
     """Places, as `FILE:LINE`, that have what was changed through an alias."""
+    sources: Sources | None = None
+    """What these texts were read as; None where they have not been read yet."""
 
     def places(self) -> Places:
         """Where everything is written now. Raises Refused where the files cannot be read."""
-        loaded, _ = load(self.path, self.texts)
-        if loaded is None or loaded.tree is None:
+        if self.sources is None:
+            loaded, _ = load(self.path, self.texts)
+            self.sources = None if loaded is None else loaded.sources
+        if self.sources is None or self.sources.tree is None:
             raise Refused("the organization cannot be read; `tenancy validate` says why")
-        return Places(loaded.sources)
+        return Places(self.sources)
 
 
 def edited(before: Texts, edits: Sequence[Edit], *, through_aliases: bool = False) -> Texts:
@@ -57,7 +61,7 @@ def edited(before: Texts, edits: Sequence[Edit], *, through_aliases: bool = Fals
 
     `through_aliases` edits values that others share; without it such an edit is refused, since they would change, too.
     """
-    after = Texts(before.path, dict(before.texts), list(before.shared))
+    after = Texts(before.path, dict(before.texts), list(before.shared), before.sources)
     waiting = list(edits)
     while waiting:
         places = after.places()
@@ -77,6 +81,7 @@ def edited(before: Texts, edits: Sequence[Edit], *, through_aliases: bool = Fals
             source = places.file(file)
             mark = "\ufeff" if source.text.startswith("\ufeff") else ""
             after.texts[source.name] = mark + _checked(change, source.name)
+        after.sources = None
     return after
 
 
