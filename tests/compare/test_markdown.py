@@ -114,6 +114,8 @@ def test_no_name_changes_the_shape_of_the_page(name: str) -> None:
 @example("<script>", ("main",))
 @example("deadbeef", ("main",))
 @example("gh-1", ("main",))
+@example("aGH-1", ("main",))
+@example("awww.x", ("main",))
 def test_no_name_is_html_or_a_reference(name: str, clusters: tuple[str, ...]) -> None:
     """Outside of code there are no tags but ours, and nothing that pings, links or starts a code span."""
     page = markdown(named(name, clusters=clusters), [finding(name)], title=name)

@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*(?:/[a-z0-9]+(?:-+[a-z0-9]+
 _MARKS: Final = frozenset("+-=.,;:'\"(){}?/%–→…")  # noqa: RUF001
 """What a word of prose may hold besides letters and digits: Markdown, GitHub and GitLab read nothing into it."""
 
-_REFERENCE: Final = re.compile(r"\b[0-9a-f]{7,40}\b|\bg[hl]-\d|:\S|\bwww\.|%\w", re.IGNORECASE)
+_REFERENCE: Final = re.compile(r"\b[0-9a-f]{7,40}\b|g[hl]-\d|:\S|www\.|%\w", re.IGNORECASE)
 """What is made a link or a picture though it looks like a word: commits, `GH-1`, addresses, `:emoji:`, `%milestone`."""
 
 _AROUND: Final = re.compile(r"([(\"']*)(.*?)([.,;:)\"'?]*)", re.DOTALL)
