@@ -13,7 +13,7 @@ import click
 
 from tenancy.commands.findings import colour, print_all, show, status, width
 from tenancy.commands.nodes import chosen, unread
-from tenancy.commands.sides import LIVE, OUT, NoSide, Old, of_output, of_revision
+from tenancy.commands.sides import LIVE, OUT, NoSide, Old, missing, of_output, of_revision
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
 from tenancy.compare.comparison import Comparison, compare
@@ -104,13 +104,8 @@ def diff(
         return result
     try:
         made = _compared(path, out, asked, found, found.org)
-    except NoSide as error:
-        print_all(error.diagnostics, None, 0, "text", stream=sys.stderr)
-        return status(error.diagnostics)
-    except NotRead as error:
-        if error.mistaken:
-            raise click.UsageError(f"--against: {visible(str(error))}") from error
-        return unread(Unreadable(str(error)))
+    except (NoSide, NotRead) as error:
+        return missing(error)
     except Unreadable as error:
         return unread(error)
     if made.diagnostics:

@@ -9,12 +9,10 @@ import click
 
 from tenancy.backend import CODES
 from tenancy.commands.findings import print_all, show, status
-from tenancy.commands.nodes import unread
-from tenancy.commands.sides import LIVE, OUT, NoSide, of_output, of_revision
+from tenancy.commands.sides import LIVE, OUT, NoSide, missing, of_output, of_revision
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization, output
 from tenancy.compare.comparison import Comparison, compare
-from tenancy.live.source import Unreadable
 from tenancy.model.organization import Org
 from tenancy.output.revision import NotRead
 from tenancy.output.write import survey, write
@@ -41,13 +39,8 @@ def report(org: Path | None, target: Path, out: Path | None, *, against: str) ->
         return result
     try:
         comparison = _compared(found, found.org, path, output(out, path), against) if against else None
-    except NoSide as error:
-        print_all(error.diagnostics, None, 0, "text", stream=sys.stderr)
-        return status(error.diagnostics)
-    except NotRead as error:
-        if error.mistaken:
-            raise click.UsageError(f"--against: {visible(str(error))}") from error
-        return unread(Unreadable(str(error)))
+    except (NoSide, NotRead) as error:
+        return missing(error)
     document = found.org.document
     pages = clusters(found.org, found.plans or plan(found.org), comparison)
     files = site(document.display_name or document.name, pages, comparison)

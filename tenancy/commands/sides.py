@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -9,14 +10,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import click
+
 from tenancy.backend import CODES
 from tenancy.backend.manifest import Nonconforming
+from tenancy.commands.findings import print_all, status
+from tenancy.commands.nodes import unread
+from tenancy.commands.status import Status
 from tenancy.diagnostics import Diagnostic, Related, Severity
+from tenancy.live.source import Unreadable
 from tenancy.load.text import shown
 from tenancy.model.hardware import Hardware
 from tenancy.output import against, lock
 from tenancy.output.revision import File, NotRead, Revision, revision, write
 from tenancy.pipeline import Options, examine, generate
+from tenancy.report.terminal import visible
 
 OUT: Final = "out"
 LIVE: Final = "live"
@@ -40,6 +48,16 @@ class NoSide(Exception):
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__()
         self.diagnostics = diagnostics
+
+
+def missing(error: NoSide | NotRead) -> Status:
+    """Say why there is nothing to compare with. Raises a usage error for a revision that is none."""
+    if isinstance(error, NoSide):
+        print_all(error.diagnostics, None, 0, "text", stream=sys.stderr)
+        return status(error.diagnostics)
+    if error.mistaken:
+        raise click.UsageError(f"--against: {visible(str(error))}") from error
+    return unread(Unreadable(str(error)))
 
 
 def of_output(root: Path, generated: Mapping[str, str]) -> Old:

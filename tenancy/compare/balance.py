@@ -7,7 +7,7 @@ it the old side is priced as the new organization has its flavors, and a differe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 from tenancy.backend.reading import UnitReading
 from tenancy.compare.effects import Side, mains
 from tenancy.model.hardware import Hardware
+from tenancy.plan.values import Quotas
 
 HOURS: Final = 730
 """Hours of a month, a twelfth of a year, as cloud prices are quoted."""
@@ -162,19 +163,23 @@ def _promised(side: Side, flavor: str, resource: str) -> int:
 
 
 def _cost(unit: UnitReading | None, cluster: str, flavors: Mapping[str, Hardware]) -> Fraction:
-    if unit is None:
-        return Fraction(0)
+    here = (flavor for flavor in flavors.values() if flavor.cluster == cluster)
+    return monthly(unit.quotas, here) if unit is not None else Fraction(0)
+
+
+def monthly(quotas: Quotas, flavors: Iterable[Hardware]) -> Fraction:
+    """What the quotas on these flavors cost in a month."""
     return HOURS * sum(
         (
-            flavor.price * hours(flavor, {key: quota.quota for key, quota in unit.quotas.get(name, {}).items()})
-            for name, flavor in flavors.items()
-            if flavor.price and flavor.cluster == cluster
+            flavor.price * _hours(flavor, {key: each.quota for key, each in quotas.get(flavor.name, {}).items()})
+            for flavor in flavors
+            if flavor.price
         ),
         Fraction(0),
     )
 
 
-def hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
+def _hours(flavor: Hardware, quota: Mapping[str, int]) -> Fraction:
     """What the quota is worth in hours of what has the price.
 
     A GPU counts one, a MIG slice or a share its part of the GPU's memory; of a CPU flavor it is nodes, by the scarcer

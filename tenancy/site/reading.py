@@ -9,11 +9,11 @@ from typing import Final, TypeAlias
 
 from tenancy.backend import WAITING
 from tenancy.compare.amounts import measure, shown
-from tenancy.compare.balance import HOURS, Balance, hours
+from tenancy.compare.balance import Balance, monthly
 from tenancy.compare.comparison import Comparison
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org, Quota
-from tenancy.model.reach import queue_node
+from tenancy.model.reach import budgeted, queue_node
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tenancy.site.values import Bar, ClusterPage, Loan, Loans, People, Row, Stock, UnitPage
 
@@ -76,13 +76,13 @@ def _before(comparison: Comparison | None) -> _Changed:
 
 
 def _cluster(cluster: _Cluster, comparison: Comparison | None) -> ClusterPage:
-    root, name = cluster.org.root, cluster.plan.name
-    scale = _scale(cluster, [child for child in root.children if name in child.clusters])
+    departments = _children(cluster, cluster.org.root)
+    scale = _scale(cluster, departments)
     return ClusterPage(
-        name=name,
+        name=cluster.plan.name,
         scheduler=cluster.plan.cluster.scheduler,
         stock=tuple(_stock(cluster, comparison)),
-        departments=tuple(_unit(cluster, child, (), scale) for child in root.children if name in child.clusters),
+        departments=tuple(_unit(cluster, child, (), scale) for child in departments),
     )
 
 
@@ -93,9 +93,7 @@ def _stock(cluster: _Cluster, comparison: Comparison | None) -> Iterator[Stock]:
         for resource in flavor.mains:
             capacity = cluster.org.root.entries[flavor.name].amounts[resource].quota
             promised = sum(
-                child.entries[flavor.name].amounts[resource].quota
-                for child in cluster.org.root.children
-                if cluster.plan.name in child.clusters
+                child.entries[flavor.name].amounts[resource].quota for child in _children(cluster, cluster.org.root)
             )
             installed = flavor.installed.get(resource, 0)
             old = was.get((cluster.plan.name, flavor.name, resource))
@@ -157,11 +155,6 @@ def _unit(
         children=pages,
         teams=sum(page.teams for page in pages) if node.inner else 1,
     )
-
-
-def _own(node: Node) -> bool:
-    """Whether it has numbers of its own; other projects are namespaces of their team."""
-    return node.kind != "project" or bool(node.budget)
 
 
 def _page(cluster: _Cluster, node: Node) -> str:
@@ -287,7 +280,8 @@ def _lent(cluster: _Cluster, node: Node, flavor: str, resource: str) -> Iterator
 
 
 def _children(cluster: _Cluster, node: Node) -> list[Node]:
-    return [each for each in node.children if cluster.plan.name in each.clusters and _own(each)]
+    """Those with numbers of their own; other projects are namespaces of their team."""
+    return [each for each in budgeted(node) if cluster.plan.name in each.clusters]
 
 
 def _people(node: Node) -> Iterator[People]:
@@ -306,15 +300,7 @@ def _namespaces(cluster: _Cluster, node: Node) -> tuple[str, ...]:
 
 
 def _cost(cluster: _Cluster, node: Node) -> Fraction:
-    """The quota for a month."""
-    return HOURS * sum(
-        (
-            flavor.price * hours(flavor, {name: each.quota for name, each in node.entries[flavor.name].amounts.items()})
-            for flavor in cluster.flavors.values()
-            if flavor.price
-        ),
-        Fraction(0),
-    )
+    return monthly({name: node.entries[name].amounts for name in cluster.flavors}, cluster.flavors.values())
 
 
 def _money(amount: Fraction) -> str:
