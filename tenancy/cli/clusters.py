@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tenancy.cli.base import main
-from tenancy.cli.options import FORMAT, ORG
+from tenancy.cli.options import CLUSTER, CONTEXT, FORMAT, KUBECONFIG, NODES, ORG
 
 
 @main.command(
@@ -15,10 +15,10 @@ from tenancy.cli.options import FORMAT, ORG
     epilog="Example: tenancy nodes org --context train-eu --apply",
 )
 @ORG
-@click.option("--cluster", help="The cluster of the organization (default: the only one).")
-@click.option("--nodes", "file", type=click.Path(path_type=Path), help="Read `kubectl get nodes -o yaml`; - for stdin.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
-@click.option("--context", help="Its context (default: the current one).")
+@CLUSTER
+@NODES
+@KUBECONFIG
+@CONTEXT
 @click.option("--apply", is_flag=True, help="Set what is missing; without it nothing is changed.")
 @click.option("--disruptive", is_flag=True, help="Do so even where that ends or breaks pods that run.")
 @click.option("--force-conflicts", "force", is_flag=True, help="Do so even where others have set another value.")
@@ -52,10 +52,10 @@ def nodes(
     epilog="Example: tenancy inventory org --nodes nodes.yaml --propose",
 )
 @ORG
-@click.option("--cluster", help="The cluster of the organization (default: the only one).")
-@click.option("--nodes", "file", type=click.Path(path_type=Path), help="Read `kubectl get nodes -o yaml`; - for stdin.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
-@click.option("--context", help="Its context (default: the current one).")
+@CLUSTER
+@NODES
+@KUBECONFIG
+@CONTEXT
 @click.option("--propose", is_flag=True, help="Write flavors for the nodes (default without an organization).")
 @FORMAT
 def inventory(

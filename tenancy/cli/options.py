@@ -98,6 +98,14 @@ class LossCode(click.ParamType[str]):
 ORG = click.argument("org", required=False, type=click.Path(path_type=Path))
 OUT = click.option("-o", "--out", type=click.Path(path_type=Path), help="The output folder (default: out/ beside ORG).")
 FORMAT = click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How findings are shown.")
+CLUSTER = click.option("--cluster", help="The cluster of the organization (default: the only one).")
+NODES = click.option(
+    "--nodes", "file", type=click.Path(path_type=Path), help="Read `kubectl get nodes -o yaml`; - for stdin."
+)
+KUBECONFIG = click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl)."
+)
+CONTEXT = click.option("--context", help="Its context (default: the current one).")
 STRICT = click.option("--strict", is_flag=True, help="Count warnings as errors.")
 TODAY = click.option(
     "--today", type=Day(), default=date.today, help="The day that `expires` dates are compared with (default: today)."

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tenancy.cli.base import main
-from tenancy.cli.options import ALLOW, FORMAT, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY, Share
+from tenancy.cli.options import ALLOW, CONTEXT, FORMAT, KUBECONFIG, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY, Share
 from tenancy.commands.status import Status
 
 
@@ -83,8 +83,8 @@ def compile_(
 @click.option("--max-deletions", "most", type=Share(), default="", help="Fail where more objects go: 20, or 10%.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 where anything differs.")
 @click.option("--cluster", help="Only this cluster of the organization.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="The kubeconfig (default: the one of kubectl).")
-@click.option("--context", help="Its context (default: the current one).")
+@KUBECONFIG
+@CONTEXT
 @TODAY
 @ALLOW
 def diff(

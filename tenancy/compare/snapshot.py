@@ -91,7 +91,7 @@ def _snapshot(
     items: dict[Identity, Value] = {}
     diagnostics: list[Diagnostic] = []
     for path in sorted(files.keys() - needless):
-        for document in _documents(files[path]):
+        for document in documents(files[path]):
             if document not in read:
                 parsed = parse(document, 0, path)
                 read[document] = (_unpacked(parsed.tree), parsed.diagnostics)
@@ -103,7 +103,8 @@ def _snapshot(
     return Snapshot(clusters, items, tuple(diagnostics))
 
 
-def _documents(text: str) -> Iterator[str]:
+def documents(text: str) -> Iterator[str]:
+    """The texts of the documents in a generated file."""
     *first, last = text.split(_SEPARATOR)
     yield from (document + "\n" for document in first)
     if last.strip():

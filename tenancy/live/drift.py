@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from tenancy.backend.manifest import Object
 from tenancy.compare.diff import ABSENT
+from tenancy.compare.snapshot import documents as split
 from tenancy.live.objects import Found, Key, Server, at_once, find, key_of
 from tenancy.live.ownership import Item, Owner, Step, others, owners, shown
 from tenancy.live.rehearsal import TRACKING, before, marked, moved, overlaid, rehearse, said
@@ -36,9 +37,6 @@ EXPECTED: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 )
 """By kind (empty for every one): what controllers set in objects of ours without any harm (run on Kueue 0.19.2 and
 Volcano 1.15.1: tests/cluster/server_side.py)."""
-
-_SEPARATOR: Final = "\n---\n"
-"""Between the documents of a generated file."""
 
 State = Literal["there", "missing", "unserved", "extra"]
 
@@ -240,9 +238,7 @@ def _telling(seen: Seen) -> bool:
 
 def _documents(text: str) -> list[tuple[str, Object | None]]:
     """The documents of a generated file, each with its object; other documents have none."""
-    *first, last = text.split(_SEPARATOR)
-    parts = [f"{part}\n" for part in first] + ([last] if last.strip() else [])
-    return [(part, _object(part)) for part in parts]
+    return [(part, _object(part)) for part in split(text)]
 
 
 def _object(text: str) -> Object | None:
