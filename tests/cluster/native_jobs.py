@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tenancy.backend.native.quotas import COMPUTE
 from tests.cluster import scene
 from tests.cluster.client import Object, Refused
 from tests.cluster.deploy import Compiled
@@ -21,6 +22,16 @@ class Scene(scene.Scene):
     QUIET: ClassVar = 2.0
 
     # What people do.
+
+    def clear(self) -> None:
+        """Everybody ends everything, and the quotas have heard of it.
+
+        A quota counts a claim until the garbage collector has followed its pod, and anything until its controller has
+        looked again; before that the API server refuses what there is room for.
+        """
+        super(Scene, self).clear()
+        paths = [self.cluster.client.path(item) for item in self.made.objects if _is_compute(item)]
+        self.wait(lambda: not any(_used(self.cluster.client.get(path)) for path in paths), "all is free", PATIENCE)
 
     def pod(self, unit: str, requests: Mapping[str, str] | None = None, *, project: str = "", **spec: Any) -> str:
         """A pod of a unit, and its name; without requests a container that says nothing. Raises Refused."""
@@ -125,6 +136,15 @@ def counted(cluster: Cluster, made: Compiled) -> None:
 
 def _counted(quota: Object) -> bool:
     return bool(quota.get("status", {}).get("hard") == quota["spec"]["hard"] and "used" in quota["status"])
+
+
+def _is_compute(item: Object) -> bool:
+    return bool(item["kind"] == "ResourceQuota" and item["metadata"]["name"] == COMPUTE)
+
+
+def _used(quota: Object) -> list[str]:
+    """The resources of a quota of which something is used."""
+    return [name for name, value in quota["status"]["used"].items() if amount(value, name)]
 
 
 def _spec(requests: Mapping[str, str] | None, spec: Mapping[str, Any]) -> dict[str, Any]:
