@@ -202,7 +202,9 @@ def apply_until_accepted(
     """Apply in random order, `at_once` at a time, retrying what was refused as Argo CD's retries do."""
     left = list(items)
     with ThreadPoolExecutor(at_once) as workers:
-        for _ in range(rounds):
+        for attempt in range(rounds):
+            if attempt:
+                time.sleep(PAUSE)  # A webhook's cache is behind what was accepted just before.
             chance.shuffle(left)
             accepted = workers.map(partial(_accepted, cluster), left)
             left = [item for item, done in zip(left, accepted, strict=True) if not done]
@@ -221,11 +223,25 @@ def make_room(cluster: Cluster, item: Object) -> None:
     """Wait while an object of the same name is on its way out: what is applied to that one goes with it."""
     path = cluster.client.path(item)
 
-    def gone() -> bool:
+    def leaves() -> bool:
         found = cluster.client.find(path)
-        return found is None or "deletionTimestamp" not in found["metadata"]
+        return found is not None and "deletionTimestamp" in found["metadata"]
 
-    until(gone, f"the former {label(item)} is gone")
+    if leaves():
+        until(lambda: not leaves(), f"the former {label(item)} is gone")
+        if item["kind"] == "Namespace":
+            until(lambda: _forgotten(cluster, item["metadata"]["name"]), f"the former {label(item)} is forgotten")
+
+
+def _forgotten(cluster: Cluster, namespace: str) -> bool:
+    """Whether admission, which reads namespaces from a cache, knows that one is gone: while it is on its way out to
+    admission, nothing is let into a new one of the same name."""
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": namespace}}
+    try:
+        cluster.client.create(probe, dry_run=True)
+    except Refused as refused:
+        return refused.code == 404
+    return True
 
 
 def deploy(cluster: Cluster, made: Compiled) -> None:
@@ -256,7 +272,7 @@ def withdraw(cluster: Cluster) -> None:
     for name in namespaces:
         cluster.client.delete(f"/api/v1/namespaces/{name}")
     remove_nodes(cluster)
-    until(partial(scheduler.emptied, cluster), "nothing of ours is left outside namespaces", 60, pause=1)
+    until(partial(scheduler.emptied, cluster), "nothing of ours is left outside namespaces", pause=1)
 
 
 def remove_nodes(cluster: Cluster) -> None:

@@ -65,26 +65,22 @@ class Scene(scene.Scene):
         self.asked += times
         return names
 
-    def fill(self, unit: str, gpus: int = 1, **how: Any) -> int:
-        """Jobs of a unit until it is refused: a few more than its limit lets in. What it then holds, in GPUs."""
-        flavor = self.flavor(how.get("flavor", ""))
-        limit = self.queue(unit).quotas[flavor.name][how.get("resource", "") or flavor.mains[0]].limit
-        self.submit(unit, gpus, times=limit // (gpus * how.get("pods", 1)) + EXCESS, **how)
-        self.settle()
-        return self.held(unit)
-
     def finish(self, unit: str, names: list[str]) -> None:
         """The jobs end, as if their pods had succeeded: they are gone, and so is what they held."""
         for name in names:
             path = f"/apis/batch/v1/namespaces/{self.namespace(unit).name}/jobs/{name}"
             self.cluster.client.delete(path, propagationPolicy="Background")
         self.asked -= len(names)
+        self.wait(lambda: all(_owner(item) not in names for item in self.workloads(unit)), f"{names} are gone")
 
     # What is seen.
 
     def workloads(self, unit: str = "") -> list[Object]:
         """The Workloads of a unit, or of all."""
-        return [item for item in self.cluster.client.list(f"{KUEUE}/workloads") if unit in ("", self._unit(item))]
+        names = self.homes(unit)
+        return [
+            item for item in self.cluster.client.list(f"{KUEUE}/workloads") if item["metadata"]["namespace"] in names
+        ]
 
     def holders(self, resource: str = "") -> dict[str, int]:
         """Who holds how many GPUs, units without any left out."""
@@ -98,7 +94,7 @@ class Scene(scene.Scene):
     def admitted(self, unit: str) -> list[str]:
         """The jobs of a unit that hold quota, by name, sorted."""
         holding = [item for item in self.workloads(unit) if holds(item, "QuotaReserved")]
-        return sorted(item["metadata"]["ownerReferences"][0]["name"] for item in holding)
+        return sorted(map(_owner, holding))
 
     def pending(self, unit: str) -> list[Object]:
         """The Workloads of a unit that wait."""
@@ -156,6 +152,11 @@ def usage(workload: Object) -> dict[tuple[str, str], int]:
             cell = podset["flavors"][resource], resource
             held[cell] = held.get(cell, 0) + amount(quantity, resource)
     return held
+
+
+def _owner(workload: Object) -> str:
+    """The name of the job that a Workload is made for."""
+    return str(workload["metadata"]["ownerReferences"][0]["name"])
 
 
 def opened(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = None) -> Scene:

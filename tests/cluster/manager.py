@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -62,7 +62,7 @@ def install(cluster: Cluster, minor: str) -> None:
 
 
 def install_crds(cluster: Cluster, crds: list[Object]) -> None:
-    """Apply CustomResourceDefinitions and wait until they are served."""
+    """Apply CustomResourceDefinitions and wait until they are served, to those who look what there is, too."""
     for each in crds:
         webhook = each["spec"].get("conversion", {}).get("webhook")
         if webhook:
@@ -72,6 +72,14 @@ def install_crds(cluster: Cluster, crds: list[Object]) -> None:
     for each in crds:
         address = path + each["metadata"]["name"]
         until(lambda at=address: holds(cluster.client.get(at), "Established"), f"{address} is established")  # type: ignore[misc]
+    until(lambda: all(_served(cluster, each) for each in crds), "the kinds are served")
+
+
+def _served(cluster: Cluster, crd: Object) -> bool:
+    """Whether discovery names an established kind, which it does a moment later: who starts before may never use it."""
+    spec = crd["spec"]
+    names = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
+    return all(cluster.client.serves(name, spec["names"]["kind"]) for name in names)
 
 
 def configure(cluster: Cluster, configuration: dict[str, Any]) -> None:
@@ -82,8 +90,9 @@ def configure(cluster: Cluster, configuration: dict[str, Any]) -> None:
         start(cluster, wanted)
 
 
-def start(cluster: Cluster, wanted: dict[str, Any]) -> None:
-    """Start the manager anew, with this very configuration. Raises NotReady with its last words."""
+def start(cluster: Cluster, wanted: dict[str, Any], settled: str = SETTLED) -> None:
+    """Start the manager anew, with this very configuration, and wait until it is ready and its log has the words
+    `settled`. Raises NotReady with its last words."""
     cluster.processes.stop("kueue")
     cluster.configuration = wanted
     path = cluster.folder / "kueue.yaml"
@@ -95,7 +104,7 @@ def start(cluster: Cluster, wanted: dict[str, Any]) -> None:
     cluster.processes.start(
         "kueue", ["unshare", "--mount", "--map-root-user", "sh", "-c", script], {"POD_NAMESPACE": NAMESPACE}
     )
-    cluster.processes.wait("kueue", lambda: _ready(cluster) and SETTLED in cluster.processes.since("kueue", started))
+    cluster.processes.wait("kueue", lambda: _ready(cluster) and settled in cluster.processes.since("kueue", started))
     time.sleep(0.5)  # a gate or a port that it cannot have ends it only now
     if cluster.processes.running["kueue"].poll() is not None:
         raise NotReady(f"kueue ended: {cluster.processes.tail('kueue')}")
@@ -109,31 +118,38 @@ def configuration(files: Mapping[str, str]) -> dict[str, Any]:
 
 
 def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
-    """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is."""
+    """What Kueue says of each queue that is not as the plan has it: active, or stopped where its unit is. What it said
+    before the last change of a queue does not count."""
     stopped = {queue.name for queue in plan.queues if queue.state != "active"}
     wrong: dict[str, str] = {}
     for kind in ("ClusterQueue", "LocalQueue"):
         for item in cluster.client.list(f"{KUEUE}/{kind.lower()}s"):
             name = item["metadata"]["name"] if kind == "ClusterQueue" else item["spec"]["clusterQueue"]
             found = condition(item, "Active")
-            right = found is not None and (found["status"] == "True") == (name not in stopped)
-            if not right:
-                wrong[label({**item, "kind": kind})] = (found or {}).get("message", "no condition")
+            if found is None or found.get("observedGeneration", 0) < item["metadata"]["generation"]:
+                wrong[label({**item, "kind": kind})] = "no condition"
+            elif (found["status"] == "True") != (name not in stopped):
+                wrong[label({**item, "kind": kind})] = found["message"]
     return wrong
 
 
 def emptied(cluster: Cluster) -> bool:
-    """Remove every object of Kueue outside namespaces; whether none is left. One that is in use goes when it is free.
+    """Remove every object of Kueue outside namespaces; whether none is left. One in use goes when it is free."""
+    left = [f"{path}/{item['metadata']['name']}" for path in COLLECTIONS for item in cluster.client.list(path)]
+    remove(cluster, left)
+    return left == []
+
+
+def remove(cluster: Cluster, paths: Iterable[str]) -> None:
+    """Delete objects, in this order.
 
     Each gets a nudge too: Kueue may look at a Topology just before it hears that the last flavor of it is gone, and
     then not again by itself.
     """
-    left = [f"{path}/{item['metadata']['name']}" for path in COLLECTIONS for item in cluster.client.list(path)]
-    for path in left:
+    for path in paths:
         cluster.client.delete(path)
         with suppress(Refused):  # It may be gone by now.
             cluster.client.patch(path, {"metadata": {"annotations": {NUDGE: str(time.monotonic())}}})
-    return left == []
 
 
 def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ SLOWNESS: Final = 20
 """A machine that takes long to show its picture takes long for everything else: the quiet time is at least so many
 times as long, so that a loaded machine only makes a test last."""
 PATIENCE: Final = 120.0
-ATTEMPTS: Final = 5
 
 
 @dataclass(slots=True)
@@ -57,13 +56,16 @@ class Scene(ABC):
     # What people do.
 
     def create(self, item: Object) -> None:
-        """Create an object, again where the API server says Conflict: it counts objects of a new namespace in a
-        ResourceQuota that its controller writes at the same time. Raises Refused."""
-        for attempt in range(ATTEMPTS):
+        """Create an object, again where the API server says Conflict, since it counts objects of a new namespace in a
+        ResourceQuota that its controller writes at the same time, or does not know yet how many there are, since that
+        controller looks for new kinds only now and then. Raises Refused."""
+        end = time.monotonic() + PATIENCE
+        while True:
             try:
                 self.cluster.client.create(item)
             except Refused as refused:
-                if refused.reason != "Conflict" or attempt == ATTEMPTS - 1:
+                passing = refused.reason == "Conflict" or "status unknown for quota" in refused.message
+                if not passing or time.monotonic() > end:
                     raise
                 time.sleep(0.4)
             else:
@@ -74,7 +76,7 @@ class Scene(ABC):
         for namespace in self.made.plan.namespaces:
             deploy.clear_namespace(self.cluster, namespace.name)
         self.asked = 0
-        until(lambda: self.work() == [] and self.pods() == [], "all work is gone", 60)
+        self.wait(lambda: self.work() == [] and self.pods() == [], "all work is gone")
 
     def change(self, made: Compiled) -> None:
         """The organization is edited: what is new or different is applied, what is gone is pruned."""
@@ -98,22 +100,26 @@ class Scene(ABC):
             assert time.monotonic() < end, f"never settled: {self.holders()}"
             time.sleep(0.4)
 
-    def wait(self, holds_now: Callable[[], bool], what: str, seconds: float = 30) -> None:
+    def wait(self, holds_now: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Wait for something that is known to come."""
         until(holds_now, what, seconds)
 
     def expect(self, holders: Mapping[str, int]) -> None:
         """Wait until exactly these units hold so many GPUs each, and it stays so. A slow machine only makes it last."""
+        self.rest(lambda held: held == holders, str(dict(holders)))
+
+    def rest(self, right: Callable[[dict[str, int]], bool], what: str) -> None:
+        """The same where more than one outcome is right: of who holds how many GPUs."""
         end = time.monotonic() + PATIENCE
 
         def stays() -> bool:
-            if self.holders() == holders:
+            if right(self.holders()):
                 self.settle()
-                return self.holders() == holders
+                return right(self.holders())
             return False
 
         while not stays():
-            assert time.monotonic() < end, f"expected {dict(holders)}, but {self.holders()}"
+            assert time.monotonic() < end, f"expected {what}, but {self.holders()}"
             time.sleep(0.4)
 
     def held(self, unit: str, resource: str = "") -> int:
@@ -122,8 +128,12 @@ class Scene(ABC):
 
     def pods(self, unit: str = "") -> list[Object]:
         """The pods of a unit, or of all tenants."""
-        names = {each.name for each in self.made.plan.namespaces if unit in ("", self.title(each.name))}
+        names = self.homes(unit)
         return [pod for pod in self.cluster.client.list("/api/v1/pods") if pod["metadata"]["namespace"] in names]
+
+    def homes(self, unit: str = "") -> set[str]:
+        """The namespaces of a unit, or of all tenants. Work of an earlier organization may lie in others yet."""
+        return {each.name for each in self.made.plan.namespaces if unit in ("", self.title(each.name))}
 
     def hosts(self, unit: str) -> list[str]:
         """The nodes that a unit's pods run on, one for each pod, sorted."""
@@ -132,8 +142,14 @@ class Scene(ABC):
 
     def running(self, unit: str, pods: int) -> list[str]:
         """Wait until as many pods of a unit run, which is a moment after it holds the GPUs; their nodes, sorted."""
-        self.wait(lambda: len(self.hosts(unit)) == pods, f"{pods} pods of {unit} run", PATIENCE)
-        return self.hosts(unit)
+        found: list[str] = []
+
+        def run() -> bool:
+            found[:] = self.hosts(unit)
+            return len(found) == pods
+
+        self.wait(run, f"{pods} pods of {unit} run")
+        return found
 
     # Names and sizes.
 

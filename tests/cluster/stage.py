@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cluster import deploy, nodes
+from tests.cluster import deploy, manager, nodes
 from tests.cluster.client import Object, label
 from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
-from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 
 
@@ -37,14 +36,16 @@ class Stage:
         """End all work, then remove what would still act: not what lies in namespaces, but for queues."""
         scene.clear()
         client, wanted = self.cluster.client, {label(item) for item in made.objects}
-        for item in reversed(deploy.in_waves(scene.made.objects)):
-            acts = item["kind"] == "LocalQueue" or "namespace" not in item["metadata"]
-            if acts and item["kind"] != "Namespace" and label(item) not in wanted:
-                client.delete(client.path(item))
-        names = {queue.name for queue in scene.made.plan.queues}
-        until(
-            lambda: not names & {_name(item) for item in client.list(f"{KUEUE}/clusterqueues")}, "old queues are gone"
-        )
+        olds = (item for item in reversed(deploy.in_waves(scene.made.objects)) if label(item) not in wanted)
+        paths = [client.path(item) for item in olds if _acts(item)]
+
+        def gone() -> bool:
+            left = [path for path in paths if client.find(path) is not None]
+            manager.remove(self.cluster, left)
+            return left == []
+
+        # All of it: what is still on its way out would take with it what a later organization applies by the same name.
+        until(gone, "what acts is gone")
         deploy.remove_nodes(self.cluster)
 
 
@@ -59,6 +60,5 @@ def plain(title: str) -> str:
     return department.rstrip("0123456789") + slash + below
 
 
-def _name(item: Object) -> str:
-    name: str = item["metadata"]["name"]
-    return name
+def _acts(item: Object) -> bool:
+    return item["kind"] == "LocalQueue" or ("namespace" not in item["metadata"] and item["kind"] != "Namespace")

@@ -19,6 +19,7 @@ from tests.cluster import build, plane, versions
 from tests.cluster.build import CannotBuild, binary
 from tests.cluster.plane import Cluster
 from tests.cluster.processes import NotReady, Processes, free_ports
+from tests.cluster.scene import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
@@ -71,8 +72,8 @@ def test_nothing_outlives_the_run_that_started_it(means: None, tmp_path: Path, e
         assert run.stdout.readline() == b"up\n"
         assert len(_processes(tmp_path)) == 5
         run.send_signal(end)
-        run.wait(20)
-    plane.until(lambda: _processes(tmp_path) == [], "every process has ended", 20)
+        run.wait(PATIENCE)
+    plane.until(lambda: _processes(tmp_path) == [], "every process has ended")
 
 
 def _processes(folder: Path) -> list[str]:

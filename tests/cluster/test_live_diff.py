@@ -13,7 +13,8 @@ import pytest
 
 from tenancy.backend import CODES
 from tenancy.cli import run
-from tests.cluster import deploy, jobs, nodes, volcano_jobs
+from tests.cluster import deploy, jobs, native_jobs, nodes, volcano_jobs
+from tests.cluster.access import EVERYBODY, Person, Question, asked
 from tests.cluster.client import MERGE, Client, Object, Refused
 from tests.cluster.deploy import Compiled
 from tests.cluster.plane import ADMIN, Cluster, until
@@ -97,6 +98,7 @@ def made(cluster: Cluster) -> Compiled:
     deploy.namespaces_gone(cluster, found)
     nodes.make(cluster, found)
     deploy.deploy(cluster, found)
+    native_jobs.counted(cluster, found)
     return found
 
 
@@ -210,7 +212,7 @@ def test_what_the_api_server_refuses_is_found_before_the_sync(live: Live) -> Non
 
 def test_a_reader_sees_the_drift_without_a_dry_run(live: Live) -> None:
     """Rights to read suffice to compare; what could not be tried is said once for each kind."""
-    token = "controllers"
+    token, user = "controllers", "system:kube-controller-manager"
     role = {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]}
     own = [
         {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": "reader-of-all"}, **role},
@@ -219,13 +221,13 @@ def test_a_reader_sees_the_drift_without_a_dry_run(live: Live) -> None:
             "kind": "ClusterRoleBinding",
             "metadata": {"name": "reader-of-all"},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader-of-all"},
-            "subjects": [
-                {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:kube-controller-manager"}
-            ],
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
         },
     ]
     for item in own:
         live.client.create(item)
+    reader, question = Person((), user, (EVERYBODY,)), Question("get", "limitranges", "")
+    until(lambda: asked(live.client, reader, question), "the binding is obeyed")
     limits = live.path("LimitRange")
     live.client.request(
         "PATCH", limits, {"metadata": {"labels": {"tenancy": "x"}}}, MERGE, fieldManager="kubectl-label"

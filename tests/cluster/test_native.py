@@ -10,9 +10,11 @@ from tenancy.backend.native.waiting import verdict
 from tenancy.backend.waiting import Request
 from tenancy.model.quantity import canonical, parse
 from tests.cluster import deploy, native_jobs
-from tests.cluster.client import Refused, label
+from tests.cluster.client import Refused
 from tests.cluster.native_jobs import Scene
 from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE
+from tests.cluster.test_dra import unchanged
 
 pytestmark = pytest.mark.native
 
@@ -67,12 +69,10 @@ def gpus(count: int) -> dict[str, str]:
 
 def test_applied_twice_nothing_changes(scene: Scene) -> None:
     """Every object is accepted as it is written, and a second application leaves it alone."""
-    client, moved = scene.cluster.client, []
-    for item in deploy.in_waves(scene.made.objects):
-        before = client.get(client.path(item))
-        moved += [label(item)] if client.apply(item) != before else []
-        assert item["kind"] != "ResourceQuota" or before["spec"] == item["spec"]
-    assert moved == []
+    client = scene.cluster.client
+    for item in scene.made.objects:
+        assert item["kind"] != "ResourceQuota" or client.get(client.path(item))["spec"] == item["spec"]
+    assert unchanged(scene) == []
 
 
 def test_a_pod_within_the_quota_runs_and_one_above_is_refused(scene: Scene) -> None:
@@ -180,10 +180,10 @@ def test_a_unit_that_is_held_starts_nothing_and_ends_nothing(scene: Scene) -> No
     scene.change(stopped)
     found = verdict(stopped.plan, scene.queue(LATER).name, Request(pod={GPU: 1}))
     assert found.message.startswith("exceeded quota: tenancy-held, ")
-    scene.wait(lambda: found.message in scene.refusal(LATER, gpus(1)), "the unit is held")
+    scene.wait(lambda: found.message in scene.refusal(LATER, gpus(1)), "the unit is held", PATIENCE)
     assert len(scene.hosts(LATER)) == 1
     scene.change(active)
-    scene.wait(lambda: scene.refusal(LATER, gpus(1)) == "", "the unit is active again")
+    scene.wait(lambda: scene.refusal(LATER, gpus(1)) == "", "the unit is active again", PATIENCE)
     scene.pod(LATER, gpus(1))
     scene.running(LATER, 2)
 
@@ -195,8 +195,12 @@ def test_a_fence_keeps_pods_without_gpus_off_and_lets_the_others_in(scene: Scene
     scene.change(deploy.compiled_for(scene.cluster, _fenced(TREE)))
     _taint(scene, [{"key": "gpus", "value": "only", "effect": "NoSchedule"}])
     tolerations = [{"key": "gpus", "operator": "Exists", "effect": "NoSchedule"}]
-    scene.wait(lambda: "may tolerate" in scene.refusal(VISION, SMALL, tolerations=tolerations), "the fence is obeyed")
-    scene.wait(lambda: scene.tolerated(VISION, gpus(1)) == ["gpus"], "tolerations are given")
+
+    def refused() -> bool:
+        return "may tolerate" in scene.refusal(VISION, SMALL, tolerations=tolerations)
+
+    scene.wait(refused, "the fence is obeyed", PATIENCE)
+    scene.wait(lambda: scene.tolerated(VISION, gpus(1)) == ["gpus"], "tolerations are given", PATIENCE)
     scene.pod(VISION, gpus(1))
     scene.running(VISION, 1)
     found = verdict(scene.made.plan, scene.queue(VISION).name, Request(pod={"cpu": 1000}, flavor="h100"))

@@ -62,6 +62,12 @@ CPU: Final[Tree] = {
 }
 
 
+def cleared(scene: Scene) -> None:
+    """Nobody works, and no request is left of those who did: the garbage collector ends it after its Workload."""
+    scene.clear()
+    scene.wait(lambda: scene.cluster.client.list(REQUESTS) == [], "no request is left", PATIENCE)
+
+
 def request(scene: Scene) -> Object:
     """Wait for the one request for nodes that there is; the object."""
     scene.wait(lambda: len(scene.cluster.client.list(REQUESTS)) == 1, "Kueue asks for nodes", PATIENCE)
@@ -107,7 +113,7 @@ def test_the_check_is_active(scene: Scene) -> None:
 
 def test_a_job_waits_for_all_of_its_nodes(scene: Scene) -> None:
     """A gang has quota and no pod until its nodes are there; they are asked for as one, in the class that we name."""
-    scene.clear()
+    cleared(scene)
     tolerations = [{"key": "gpu.acme.example/reserved", "operator": "Exists"}]
     scene.submit(DEV, 4, pods=2, flavor="asked", pod={"tolerations": tolerations, **_select(scene, "asked")})
     found = request(scene)
@@ -125,7 +131,7 @@ def test_a_job_waits_for_all_of_its_nodes(scene: Scene) -> None:
 
 def test_jobs_on_nodes_that_are_there_ask_for_none(scene: Scene) -> None:
     """In the same queue, a job of another flavor starts without a request."""
-    scene.clear()
+    cleared(scene)
     tolerations = [{"key": key, "operator": "Exists"} for key in ("gpu.acme.example/reserved", "unprefixed")]
     scene.submit(DEV, 8, flavor="there", pod={"tolerations": tolerations, **_select(scene, "there")})
     assert scene.running(DEV, 1)[0].startswith("there-")
@@ -134,7 +140,7 @@ def test_jobs_on_nodes_that_are_there_ask_for_none(scene: Scene) -> None:
 
 def test_a_job_keeps_its_quota_until_the_next_try(scene: Scene) -> None:
     """A job whose request fails is asked for again after a pause, in which nobody else gets its quota."""
-    scene.clear()
+    cleared(scene)
     tolerations = [{"key": "gpu.acme.example/reserved", "operator": "Exists"}]
     scene.submit(DEV, 8, flavor="asked", pod={"tolerations": tolerations, **_select(scene, "asked")})
     answer(scene, request(scene), "Failed")

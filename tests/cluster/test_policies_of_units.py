@@ -15,6 +15,7 @@ from tests.cluster import jobs
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
 from tests.cluster.policies import LENDING, WALLED, begin, compiled
+from tests.cluster.scene import PATIENCE
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
 
@@ -140,24 +141,25 @@ class Inside:
 
 @pytest.fixture(scope="module")
 def inside(scene: Scene) -> Inside:
-    """The same jobs in each team: 1, then 2 that has no room beside it, then 3; 1 ends; 4 comes."""
+    """The same jobs in each team: 1, then 2 that has no room beside it, then 3; 1 ends; 4 comes. After each step the
+    GPUs that each team holds in the end are waited for: which of its jobs hold them is looked at."""
     begin(scene, compiled(scene.cluster))
     names: dict[str, list[str]] = {unit: [] for unit in INSIDE}
     running: dict[str, dict[str, list[int]]] = {}
 
-    def look(step: str, **more: Any) -> None:
+    def look(step: str, held: tuple[int, ...], **more: Any) -> None:
         for unit in INSIDE if more else ():
             names[unit] += scene.submit(unit, 4, **more)
-        scene.settle()
+        scene.expect(dict(zip(INSIDE, held, strict=True)))
         running[step] = {unit: sorted(1 + names[unit].index(name) for name in scene.admitted(unit)) for unit in INSIDE}
 
-    look("1", priority="low")
-    look("2", priority="low", pods=2)
-    look("3", priority="low")
+    look("1", (4, 4, 4, 4), priority="low")
+    look("2", (4, 4, 4, 4), priority="low", pods=2)
+    look("3", (8, 8, 8, 4), priority="low")
     for unit in INSIDE:
         scene.finish(unit, names[unit][:1])
-    look("1 ends")
-    look("4", priority="high", pods=2)
+    look("1 ends", (4, 8, 4, 8))
+    look("4", (8, 8, 4, 8), priority="high", pods=2)
     return Inside(running, {unit: scene.evictions(unit) for unit in INSIDE})
 
 
@@ -224,10 +226,12 @@ def test_borrowing_preemption_acts_among_borrowers(scene: Scene) -> None:
     begin(scene, compiled(scene.cluster, BORROWERS, sharing="first-come"))
     scene.submit("lending/guest", 4, times=4, priority="low")
     scene.expect({"lending/guest": 16})
-    scene.submit("lending/meek", 4, priority="high")
+    meek = scene.submit("lending/meek", 4, priority="high")
     scene.submit("lending/bold", 4, priority="low")
     scene.settle()
     assert scene.holders() == {"lending/guest": 16}
+    scene.finish("lending/meek", meek)  # it could be the first at a place that is freed for another
+    scene.wait(lambda: scene.workloads("lending/meek") == [], "nobody of meek waits", PATIENCE)
     scene.submit("lending/bold", 4, times=4, priority="high")
     scene.expect({"lending/guest": 4, "lending/bold": 12})
     assert scene.evictions("lending/guest") == scene.evictions() == 3

@@ -27,7 +27,7 @@ SHRINKING: Final = 12
 """Tries for a smaller story after the first failure."""
 QUIET: Final = 1.0
 """Seconds without a change before a first look; a law that is not yet kept gets the patience of a second one."""
-PATIENCE: Final = 20.0
+PATIENCE: Final = 60.0
 
 
 ONE_STORY: Final = settings(

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.cluster import jobs
-from tests.cluster.client import condition
+from tests.cluster.client import condition, holds
 from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
@@ -51,7 +51,10 @@ def stopped(scene: Scene) -> Stopped:
     evictions: dict[str, dict[str, int]] = {}
     pods: dict[str, int] = {}
 
-    def look(state: str, asking: tuple[str, ...], holders: dict[str, int]) -> None:
+    def there() -> int:
+        return sum(len(scene.pods(unit)) for unit in STOPPED)
+
+    def look(state: str, asking: tuple[str, ...], holders: dict[str, int], alive: int) -> None:
         teams = with_teams("owner", "polite", "shy", state=state)
         scene.change(compiled(scene.cluster, teams, walled={"state": state}))
         for unit in asking:
@@ -59,15 +62,19 @@ def stopped(scene: Scene) -> Stopped:
         scene.expect(holders)
         held[state] = scene.holders()
         evictions[state] = {unit: scene.evictions(unit, "ClusterQueueStopped") for unit in (*STOPPED, "lending/guest")}
-        pods[state] = sum(len(scene.pods(unit)) for unit in STOPPED)
+        # What a job held is free as soon as its pods are to end; they are gone when their node has heard of it.
+        scene.wait(lambda: there() == alive, f"{alive} pods are there")
+        pods[state] = there()
 
     running = dict.fromkeys(STOPPED, 4)
     for unit in (*STOPPED, "lending/guest"):
         scene.submit(unit, 4)
     scene.expect({**running, "lending/guest": 4})
-    look("held", ("lending/owner", "walled/usual", "lending/guest"), {**running, "lending/guest": 8})
-    look("draining", (), {"lending/guest": 8})
-    look("active", (), {"lending/owner": 8, "lending/guest": 8, "walled/usual": 8, "walled/calm": 4})
+    for unit in STOPPED:
+        scene.running(unit, 1)
+    look("held", ("lending/owner", "walled/usual", "lending/guest"), {**running, "lending/guest": 8}, 3)
+    look("draining", (), {"lending/guest": 8}, 0)
+    look("active", (), {"lending/owner": 8, "lending/guest": 8, "walled/usual": 8, "walled/calm": 4}, 5)
     return Stopped(held, evictions, pods, scene.evictions())
 
 
@@ -123,14 +130,14 @@ def test_pods_that_never_start_give_their_gpus_back(scene: Scene) -> None:
     a job that has started stays."""
     begin(scene, compiled(scene.cluster))
     scene.submit("walled/calm", 4)
-    scene.wait(lambda: len(scene.hosts("walled/calm")) == 1, "the pod runs", PATIENCE)
+    scene.wait(lambda: all(holds(item, "PodsReady") for item in scene.workloads("walled/calm")), "Kueue sees it run")
     scene.settle()
     scene.change(compiled(scene.cluster, gang={"startTimeout": "3s", "retries": 1}))
     scene.submit("walled/usual", 4, pods=2, never_ready=True)
     scene.wait(lambda: scene.evictions("walled/usual", "PodsReadyTimeout") == 1, "the gang is evicted", PATIENCE)
+    (gang,) = scene.workloads("walled/usual")  # as it is now: in a minute it comes back
     scene.expect({"walled/calm": 4})
     scene.wait(lambda: scene.pods("walled/usual") == [], "its pods are gone", PATIENCE)
-    (gang,) = scene.workloads("walled/usual")
     requeue, evicted = gang["status"]["requeueState"], condition(gang, "Evicted")
     assert evicted is not None
     waits = datetime.fromisoformat(requeue["requeueAt"]) - datetime.fromisoformat(evicted["lastTransitionTime"])

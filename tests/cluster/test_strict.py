@@ -50,7 +50,7 @@ def _waiting(scene: Scene, **policy: str) -> list[str]:
     scene.clear()
     scene.change(_compiled(scene.cluster, **policy))
     scene.submit("usual/big", pods=6)
-    scene.settle()
+    scene.expect({"usual/big": 6})
     mine = scene.submit("exact/queue", pods=4)
     scene.settle()
     scene.submit("usual/small")

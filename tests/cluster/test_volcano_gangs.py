@@ -80,6 +80,8 @@ def story(scene: Scene) -> Story:
         # Its pods are gone for good.
         scene.asked -= 8
         reach(scene, {**{Small(name).owner: count for name, (_, count) in OWNERS.items()}, PODS.owner: 4})
+        scene.wait(lambda: scene.phases(PODS.guest)[broken] == "Failed", "the job has failed")
+        scene.wait(lambda: scene.bound(broken) == 0, "its pods are gone")
     return Story(scene, scene.holders(), seen, broken)
 
 
@@ -117,7 +119,7 @@ def test_every_restart_is_a_retry(scene: Scene) -> None:
     assert 2 <= lost <= 3
     scene.asked -= 2
     reach(scene, {JOB.guest: 2})
-    assert scene.phases(JOB.guest) == {few: "Failed", many: "Running"}
+    scene.wait(lambda: scene.phases(JOB.guest) == {few: "Failed", many: "Running"}, "the other one runs")
 
 
 def _over(scene: Scene, before: Collection[str], name: str) -> bool:
@@ -139,7 +141,8 @@ def test_a_gang_holds_all_or_nothing(scene: Scene) -> None:
     scene.bare(ROOM.nlp, 4)
     reach(scene, ROOM.holding(12, 12, 5))
     assert scene.bound(gang) == 0
-    assert "pod group is not ready, 8 Pending, 8 minAvailable" in " ".join(scene.why(ROOM.search))
+    told = "pod group is not ready, 8 Pending, 8 minAvailable"
+    scene.wait(lambda: told in " ".join(scene.why(ROOM.search)), f"it is told: {told}")
     scene.finish(busy)
     reach(scene, ROOM.holding(0, 12, 13))
     assert scene.bound(gang) == 8

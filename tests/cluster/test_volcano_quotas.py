@@ -207,7 +207,7 @@ def test_work_without_a_queue_is_never_bound(scene: Scene) -> None:
         client.create(pod)
         names.append(client.path(pod))
     step = scene.steps()
-    scene.wait(lambda: scene.steps() >= step + scene.STEPS, "the scheduler has looked", 60)
+    scene.wait(lambda: scene.steps() >= step + scene.STEPS, "the scheduler has looked")
     unbound = [name for name in names if "nodeName" not in client.get(name)["spec"]]
     for name in names:
         client.delete(name, gracePeriodSeconds="0")

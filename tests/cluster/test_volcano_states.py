@@ -111,9 +111,9 @@ def _refusals(scene: Scene, state: str) -> dict[str, str]:
     return _answers(scene)
 
 
-def _answers(scene: Scene) -> dict[str, str]:
-    """What the API server says to new work of the team, by kind, where it refuses it."""
-    namespace, queue = scene.namespace(STOPPED).name, scene.leaf(STOPPED)
+def _answers(scene: Scene, unit: str = STOPPED) -> dict[str, str]:
+    """What the API server says to new work of a team, by kind, where it refuses it."""
+    namespace, queue = scene.namespace(unit).name, scene.leaf(unit)
     pod = {"schedulerName": "volcano", "containers": [{"name": "main", "image": "none"}]}
     labels = {"app": "new"}
     template = {"metadata": {"annotations": {QUEUE: queue}, "labels": labels}, "spec": pod}
@@ -195,6 +195,12 @@ def _states(scene: Scene, *names: str) -> list[str]:
     return [scene.cluster.client.get(f"{QUEUES}/{name}").get("status", {}).get("state", "") for name in names]
 
 
+def _closed_by_parent(scene: Scene, name: str) -> str:
+    """What Volcano's controller marks a Queue with, before it closes it and after it has opened it."""
+    found: str = scene.cluster.client.get(f"{QUEUES}/{name}")["metadata"]["annotations"][CLOSED_BY_PARENT]
+    return found
+
+
 def test_a_queue_that_is_closed(scene: Scene) -> None:
     """Closing a department's Queue closes those of its teams: what runs goes on, jobs are refused, and as long as a
     Queue is Closing the API server refuses to apply it as it is. Of what is in Git only an annotation is added."""
@@ -205,8 +211,9 @@ def test_a_queue_that_is_closed(scene: Scene) -> None:
     reach(scene, {BESIDE: 2})
     _command(scene, "CloseQueue", inner)
     scene.wait(lambda: _states(scene, inner, leaf) == ["Closed", "Closing"], "the Queues are closed", PATIENCE)
-    with pytest.raises(Refused, match="can only submit job to queue with state `Open`"):
-        scene.gang(BESIDE, 1)
+    # The webhook of jobs looks into a cache.
+    refusal = "can only submit job to queue with state `Open`"
+    scene.wait(lambda: refusal in _answers(scene, BESIDE).get("Job", ""), "jobs are refused", PATIENCE)
     with pytest.raises(Refused, match=r"queue state must be in \[Open Closed\]"):
         scene.cluster.client.apply(item)
     scene.settle()
@@ -221,7 +228,7 @@ def test_a_queue_that_is_closed(scene: Scene) -> None:
     _open(scene, leaf)
     scene.bare(BESIDE, 1)
     reach(scene, {BESIDE: 1})
-    assert scene.cluster.client.get(f"{QUEUES}/{leaf}")["metadata"]["annotations"][CLOSED_BY_PARENT] == "false"
+    scene.wait(lambda: _closed_by_parent(scene, leaf) == "false", "nor is it marked as closed any more", PATIENCE)
 
 
 def test_a_queue_without_a_node_group_runs_nothing(scene: Scene) -> None:

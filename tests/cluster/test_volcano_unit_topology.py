@@ -48,12 +48,12 @@ def scene(cluster: Cluster) -> Scene:
     return opened
 
 
-def racks_of(scene: Scene, unit: str) -> list[str]:
-    """The rack of each of a unit's pods, sorted; none of a node that has no such label."""
+def racks_of(scene: Scene, unit: str, pods: int) -> list[str]:
+    """The rack of each of so many pods of a unit once all run, sorted; none of a node that has no such label."""
     nodes = {
         item["metadata"]["name"]: item["metadata"]["labels"] for item in scene.cluster.client.list("/api/v1/nodes")
     }
-    return sorted(nodes[host].get(RACK, "") for host in scene.hosts(unit))
+    return sorted(nodes[host].get(RACK, "") for host in scene.running(unit, pods))
 
 
 def topologies(scene: Scene, unit: str) -> list[Any]:
@@ -70,8 +70,7 @@ def test_a_gang_is_kept_in_the_rack_that_its_unit_requires(scene: Scene) -> None
     assert scene.held(ANTS) == 0
     scene.gang(ANTS, 4, 8, flavor="h100")
     scene.expect({ANTS: 32})
-    scene.running(ANTS, 4)
-    assert racks_of(scene, ANTS) == ["h100-rack-0"] * 4
+    assert racks_of(scene, ANTS, 4) == ["h100-rack-0"] * 4
     assert topologies(scene, ANTS) == [{"mode": "hard", "highestTierAllowed": 1}] * 2
 
 
@@ -80,7 +79,7 @@ def test_a_unit_without_a_default_is_spread(scene: Scene) -> None:
     scene.clear()
     scene.gang(WASPS, 5, 8, flavor="h100")
     scene.expect({WASPS: 40})
-    assert set(racks_of(scene, WASPS)) == {"h100-rack-0", "h100-rack-1"}
+    assert set(racks_of(scene, WASPS, 5)) == {"h100-rack-0", "h100-rack-1"}
     assert topologies(scene, WASPS) == [None]
 
 
@@ -89,11 +88,11 @@ def test_a_preference_is_given_up(scene: Scene) -> None:
     scene.clear()
     scene.gang(BEES, 2, 8, flavor="h100")
     scene.expect({BEES: 16})
-    assert len(set(racks_of(scene, BEES))) == 1
+    assert len(set(racks_of(scene, BEES, 2))) == 1
     scene.clear()
     scene.gang(BEES, 5, 8, flavor="h100")
     scene.expect({BEES: 40})
-    assert set(racks_of(scene, BEES)) == {"h100-rack-0", "h100-rack-1"}
+    assert set(racks_of(scene, BEES, 5)) == {"h100-rack-0", "h100-rack-1"}
     assert topologies(scene, BEES) == [{"mode": "soft"}]
 
 
@@ -123,4 +122,4 @@ def test_quota_comes_back_to_a_gang_that_is_kept_in_a_rack(scene: Scene) -> None
     scene.expect({WASPS: 48})
     scene.gang(ANTS, 4, 8, flavor="h100")
     scene.expect({ANTS: 32, WASPS: 16})
-    assert racks_of(scene, ANTS) == ["h100-rack-0"] * 4
+    assert racks_of(scene, ANTS, 4) == ["h100-rack-0"] * 4

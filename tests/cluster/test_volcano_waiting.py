@@ -51,7 +51,8 @@ def test_a_job_that_never_runs_is_told_what_explain_says(scene: Scene, gpus: int
     found = verdict(scene.made.plan, scene.queue(ASKER).name, Request(pod=pod, pods=pods))
     assert (found.outcome, found.cause) == ("never", cause)
     scene.gang(ASKER, pods, gpus, queue=found.queue)
-    scene.wait(lambda: any(found.message in said for said in scene.why(ASKER)), f"it is told: {found.message}", 60)
+    told = f"it is told: {found.message}"
+    scene.wait(lambda: any(found.message in said for said in scene.why(ASKER)), told)
     scene.expect({})
     assert len(scene.pods(ASKER)) == pods
 
@@ -75,4 +76,5 @@ def test_a_job_that_waits_for_its_own_team_is_told_what_explain_says(scene: Scen
     scene.gang(ASKER, 14)
     scene.expect({ASKER: 14})
     scene.gang(ASKER, 4)
-    scene.wait(lambda: any(found.waits in said for said in scene.why(ASKER)), f"it is told: {found.waits}", 60)
+    told = f"it is told: {found.waits}"
+    scene.wait(lambda: any(found.waits in said for said in scene.why(ASKER)), told)

@@ -14,7 +14,7 @@ import pytest
 from tenancy.backend.kueue.waiting import verdict
 from tenancy.backend.waiting import Cause, Request
 from tests.cluster import deploy, jobs
-from tests.cluster.client import condition
+from tests.cluster.client import Object, condition, holds
 from tests.cluster.deploy import Compiled
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
@@ -120,13 +120,18 @@ def said(scene: Scene) -> Said:
     }
     level = scene.submit(ASKER, topology={"required": "cloud.example/rack"})
     names[level[0]] = LEVEL
+    scene.wait(lambda: sum(_message(item) != "" for item in scene.workloads()) == len(names), "every job is told why")
     scene.settle()
     result = Said()
     for item in scene.workloads():
         title = names[item["metadata"]["ownerReferences"][0]["name"]]
-        found = condition(item, "QuotaReserved") or {"status": "False", "message": ""}
-        result.admitted[title], result.message[title] = found["status"] == "True", found["message"]
+        result.admitted[title], result.message[title] = holds(item, "QuotaReserved"), _message(item)
     return result
+
+
+def _message(workload: Object) -> str:
+    """What Kueue says of its quota."""
+    return str((condition(workload, "QuotaReserved") or {}).get("message", ""))
 
 
 @pytest.mark.parametrize("title", REFUSALS)
@@ -154,13 +159,12 @@ def test_a_job_that_waits_for_idle_gpus_is_told_what_explain_says(scene: Scene) 
     scene.submit(ASKER, 8)
     scene.expect({BUSY: 8, ASKER: 8})
     scene.submit(ASKER, 4)
-    scene.settle()
     pod = {name: amount(quantity, name) for name, quantity in scene.sizes(4).items()}
     predicted = verdict(scene.made.plan, scene.queue(ASKER).name, Request(pod=pod))
     assert predicted.runs
     assert predicted.waits
-    (told,) = scene.why(ASKER)
-    assert predicted.waits in told
+    scene.told(ASKER, predicted.waits)
+    scene.expect({BUSY: 8, ASKER: 8})
     scene.finish(BUSY, theirs)
     scene.expect({ASKER: 12})
     assert scene.evictions() == 0

@@ -28,9 +28,10 @@ WORK: Final = (
     "/apis/apps/v1/namespaces/{}/deployments",
     f"{SCHEDULING}/namespaces/{{}}/podgroups",
 )
-RETRIES: Final = 5
+RETRIES: Final = 20
 """A tree of Queues whose numbers move up and down is refused in any one order: a parent grows before its children and
-shrinks after them."""
+shrinks after them. By name children come before their parents, so each level takes an attempt, and another one where
+the webhook has not heard of its parent."""
 BUILT_IN: Final = ("default", "root")
 """Queues that Volcano makes and refuses to delete."""
 NAMESPACE: Final = "volcano-system"
@@ -132,8 +133,17 @@ def _deleted(cluster: Cluster, path: str) -> bool:
 def cycles(cluster: Cluster) -> int:
     """How many cycles the scheduler has finished since it was started."""
     url = f"http://127.0.0.1:{cluster.ports['volcano-metrics']}/metrics"
-    text = urllib3.request("GET", url, retries=False, timeout=10).data.decode()
+    text = urllib3.request("GET", url, retries=False, timeout=60).data.decode()
     return sum(int(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(f"{CYCLES} "))
+
+
+def _cycled(cluster: Cluster) -> bool:
+    """Whether the scheduler has finished a cycle. It says that it is well before it reads its configuration, which may
+    end it, and before its metrics are sure to be there."""
+    try:
+        return cycles(cluster) > 0
+    except urllib3.exceptions.HTTPError:
+        return False
 
 
 def _start(cluster: Cluster, program: str) -> None:
@@ -149,7 +159,7 @@ def _start(cluster: Cluster, program: str) -> None:
     cluster.processes.start(name, command, {"DEBUG_SOCKET_DIR": "sockets", "KUBE_POD_NAMESPACE": NAMESPACE})
     cluster.processes.wait(name, answers(lambda: cluster.client.pool.request("GET", url, retries=False)))
     if program == "scheduler":
-        cluster.processes.wait(name, lambda: cycles(cluster) > 0)
+        cluster.processes.wait(name, lambda: _cycled(cluster))
         if "Failed to get plugin" in cluster.processes.since(name, started):  # It runs on without.
             raise NotReady(f"{name} lacks a plugin: {cluster.processes.tail(name)}")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from tenancy.backend.volcano.names import leaf, reached
+from tenancy.backend.volcano.pod_templates import GROUP
 from tests.cluster import scene, volcano
 from tests.cluster.build import DIES_FROM, DIES_TO
 from tests.cluster.client import Object
@@ -169,21 +170,22 @@ class Scene(scene.Scene):
         return leaf(queue, usual if flavor or usual in within else within[0])
 
     def work(self) -> list[Object]:
-        """Jobs, Deployments and PodGroups."""
-        kinds = (f"{JOBS}/jobs", "/apis/apps/v1/deployments", PODGROUPS)
+        """Jobs, Deployments and PodGroups; and ReplicaSets, which make pods anew until the garbage collector has come
+        from their Deployments to them."""
+        kinds = (f"{JOBS}/jobs", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets", PODGROUPS)
         return [item for kind in kinds for item in self._tenants(kind)]
 
     def picture(self) -> object:
-        """Who is bound where. A job or Deployment that lacks pods, and pods on their way out, make every picture
-        different."""
+        """Who is bound where. A job or Deployment that lacks pods, pods on their way out, and those that the scheduler
+        does not know yet make every picture different."""
         pods = self.pods()
         owned = [pod for pod in pods if "ownerReferences" in pod["metadata"]]
-        if len(owned) < self.asked or any("deletionTimestamp" in pod["metadata"] for pod in pods):
+        if len(owned) < self.asked or any("deletionTimestamp" in pod["metadata"] or _new(pod) for pod in pods):
             return time.monotonic()
         return sorted((pod["metadata"]["uid"], pod["spec"].get("nodeName"), pod["status"].get("phase")) for pod in pods)
 
     def _tenants(self, path: str, unit: str = "") -> list[Object]:
-        names = {each.name for each in self.made.plan.namespaces if unit in ("", self.title(each.name))}
+        names = self.homes(unit)
         return [item for item in self.cluster.client.list(path) if item["metadata"]["namespace"] in names]
 
     def _queue(self, unit: str, *, flavor: str = "", queue: str = "", **_: Any) -> str:
@@ -243,6 +245,12 @@ def opened(cluster: Cluster, made: Compiled, counts: dict[str, int] | None = Non
     """A scene on an empty cluster: the organization deployed and its nodes there."""
     scene.stage(cluster, made, counts)
     return Scene(cluster, made)
+
+
+def _new(pod: Object) -> bool:
+    """Whether a pod for Volcano's scheduler has no PodGroup yet, without which it is passed over."""
+    unbound = pod["spec"]["schedulerName"] == "volcano" and "nodeName" not in pod["spec"]
+    return unbound and GROUP not in pod["metadata"].get("annotations", {})
 
 
 def _belongs(pod: Object, name: str) -> bool:

@@ -81,7 +81,7 @@ class Sync:
 
     def clear(self) -> None:
         """Every Queue is gone, and the webhook knows."""
-        until(partial(volcano.emptied, self.cluster), "no Queue of ours is left", 60, pause=0.05)
+        until(partial(volcano.emptied, self.cluster), "no Queue of ours is left", pause=0.05)
         self.seen()
 
     def specs(self) -> dict[str, Any]:

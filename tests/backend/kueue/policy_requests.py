@@ -106,7 +106,7 @@ def every_kind(prefix: str, work: Object) -> tuple[Object, ...]:
         job(f"{prefix}-job", work),
         _object("apps/v1", "Deployment", deployment, _labelled(deployment, work)),
         _object("apps/v1", "StatefulSet", stateful, {"serviceName": stateful, **_labelled(stateful, work)}),
-        _object("batch/v1", "CronJob", f"{prefix}-cron", {"schedule": "0 4 * * *", "jobTemplate": twice["template"]}),
+        _object("batch/v1", "CronJob", f"{prefix}-cron", {"schedule": "0 0 29 2 *", "jobTemplate": twice["template"]}),
         _object(
             "jobset.x-k8s.io/v1alpha2",
             "JobSet",

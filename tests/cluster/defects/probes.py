@@ -57,7 +57,7 @@ def robotics_works(stage: Stage) -> None:
 
 def pruned(stage: Stage) -> Outcome:
     path = "/apis/batch/v1/namespaces/robotics-one/jobs"
-    stage.scene.wait(lambda: stage.cluster.client.list(path) == [], "the job is gone", 60)
+    stage.scene.wait(lambda: stage.cluster.client.list(path) == [], "the job is gone")
     stage.scene.asked = 0
     return Outcome(Comes.SILENT, "pruning deletes the team's namespace, and the job that runs in it")
 
@@ -194,7 +194,7 @@ def above_capacity(stage: Stage) -> Outcome:
     scene.submit(SPEECH, 1)
     scene.submit("product/search", 8, pods=3)
     scene.submit(ADS, 1, pods=7)
-    scene.wait(lambda: sum(scene.holders().values()) == 120, "every GPU is held", 60)
+    scene.wait(lambda: sum(scene.holders().values()) == 120, "every GPU is held")
     scene.submit(ADS, 1)
     said = stage.says(ADS, NO_PLACE)
     scene.settle()
@@ -231,7 +231,7 @@ def above_department(stage: Stage) -> Outcome:
     scene.submit(SPEECH, 8, pods=8)
     scene.submit("product/search", 8, pods=3)
     scene.submit(ADS, 1, pods=8)
-    scene.wait(lambda: sum(scene.holders().values()) == 120, "every GPU is held", 60)
+    scene.wait(lambda: sum(scene.holders().values()) == 120, "every GPU is held")
     scene.submit(ADS, 1)
     held = stage.holding(ADS, 9) + stage.holding("product/search", 24)
     scene.settle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,7 @@ class Stage:
             client.delete(client.path(there[name]))
         self.scene.made = made
         until(self._seen, "Kueue has seen every queue")
+        until(self._counted, "every quota is counted")
 
     def restore(self) -> None:
         """Back to the organization without the defect, and nobody at work."""
@@ -88,7 +90,7 @@ class Stage:
         if self.scene.made is not self.healthy:
             self.put(self.healthy)
         assert self.refusals == []
-        until(lambda: self.statuses() == {}, "every queue is active again", 60)
+        until(lambda: self.statuses() == {}, "every queue is active again")
 
     def statuses(self) -> dict[str, str]:
         """What queues that are not active say of themselves."""
@@ -97,7 +99,7 @@ class Stage:
     def told(self, queue: str) -> str:
         """What a queue says of itself as soon as it is not active."""
         unseen = (None, "no condition")
-        self.scene.wait(lambda: self.statuses().get(queue) not in unseen, f"{queue} is not active", 60)
+        self.scene.wait(lambda: self.statuses().get(queue) not in unseen, f"{queue} is not active")
         return self.statuses()[queue]
 
     def says(self, unit: str, pattern: str) -> str:
@@ -112,7 +114,7 @@ class Stage:
             found.extend(match.group() for match in matches if match)
             return found != []
 
-        self.scene.wait(said, f"{unit} is told: {pattern}", 60)
+        self.scene.wait(said, f"{unit} is told: {pattern}")
         return f"`{found[0]}`"
 
     def job_events(self, unit: str) -> list[str]:
@@ -121,16 +123,16 @@ class Stage:
 
     def holding(self, unit: str, count: int, resource: str = "") -> int:
         """Wait until a unit holds so many GPUs, and answer with them."""
-        self.scene.wait(lambda: self.scene.held(unit, resource) == count, f"{unit} holds {count}", 60)
+        self.scene.wait(lambda: self.scene.held(unit, resource) == count, f"{unit} holds {count}")
         return count
 
     def running(self, unit: str, count: int) -> list[str]:
         """Wait until so many pods of a unit run, and answer with their nodes."""
-        self.scene.wait(lambda: len(self.scene.hosts(unit)) == count, f"{count} pods of {unit} run", 60)
-        return self.scene.hosts(unit)
+        return self.scene.running(unit, count)
 
     def allowed(self, user: str, *groups: str, namespace: str = "research-vision") -> bool:
-        """Whether somebody may create jobs in a namespace."""
+        """Whether somebody may create jobs in a namespace, by every binding that is there."""
+        self._authorized()
         question = Question("create", "jobs.batch", namespace)
         return asked(self.cluster.client, Person((), user, groups), question)
 
@@ -144,6 +146,26 @@ class Stage:
         if kind == "Workload":
             return self.scene.workloads(unit)
         return self.cluster.client.list(f"/apis/batch/v1/namespaces/{self.scene.namespace(unit).name}/jobs")
+
+    def _authorized(self) -> None:
+        """The authorizer reads bindings from a cache, in their order: wait until one of our own, the last, is there."""
+        name, client = f"probe-{time.time_ns()}", self.cluster.client
+        group = "rbac.authorization.k8s.io"
+        binding = {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": name, "namespace": "default"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": name}],
+        }
+        client.create(binding)
+        until(lambda: asked(client, Person((), name, ()), Question("get", "pods", "default")), "bindings are obeyed")
+        client.delete(client.path(binding))
+
+    def _counted(self) -> bool:
+        """A quota binds only as far as its controller has copied it into its status."""
+        quotas = self.cluster.client.list("/api/v1/resourcequotas")
+        return all(each.get("status", {}).get("hard") == each["spec"]["hard"] for each in quotas)
 
     def _seen(self) -> bool:
         queues = (self.cluster.client.list(f"{KUEUE}/{kind}") for kind in ("clusterqueues", "localqueues"))
