@@ -258,6 +258,16 @@ def inactive(cluster: Cluster, plan: ClusterPlan) -> dict[str, str]:
     return SCHEDULERS[cluster.scheduler].inactive(cluster, plan)
 
 
+def counted(cluster: Cluster) -> None:
+    """Wait until the controller of ResourceQuotas has looked at each of them: it binds only as far as its status says,
+    and before there is one the API server refuses what it counts."""
+    until(lambda: all(map(_is_counted, cluster.client.list("/api/v1/resourcequotas"))), "every quota is counted")
+
+
+def _is_counted(quota: Object) -> bool:
+    return bool(quota.get("status", {}).get("hard") == quota["spec"]["hard"] and "used" in quota["status"])
+
+
 def withdraw(cluster: Cluster) -> None:
     """Remove everything that carries our label. Namespaces go on their own time: names are rarely asked for again."""
     ours = {"labelSelector": f"{MANAGED}=tenancy"}

@@ -71,7 +71,7 @@ class Scene(scene.Scene):
             path = f"/apis/batch/v1/namespaces/{self.namespace(unit).name}/jobs/{name}"
             self.cluster.client.delete(path, propagationPolicy="Background")
         self.asked -= len(names)
-        self.wait(lambda: all(_owner(item) not in names for item in self.workloads(unit)), f"{names} are gone")
+        self.wait(lambda: all(owner(item) not in names for item in self.workloads(unit)), f"{names} are gone")
 
     # What is seen.
 
@@ -94,7 +94,7 @@ class Scene(scene.Scene):
     def admitted(self, unit: str) -> list[str]:
         """The jobs of a unit that hold quota, by name, sorted."""
         holding = [item for item in self.workloads(unit) if holds(item, "QuotaReserved")]
-        return sorted(map(_owner, holding))
+        return sorted(map(owner, holding))
 
     def pending(self, unit: str) -> list[Object]:
         """The Workloads of a unit that wait."""
@@ -154,7 +154,7 @@ def usage(workload: Object) -> dict[tuple[str, str], int]:
     return held
 
 
-def _owner(workload: Object) -> str:
+def owner(workload: Object) -> str:
     """The name of the job that a Workload is made for."""
     return str(workload["metadata"]["ownerReferences"][0]["name"])
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from tenancy.backend.native.quotas import COMPUTE
-from tests.cluster import scene
+from tests.cluster import deploy, scene
 from tests.cluster.client import Object, Refused
 from tests.cluster.deploy import Compiled
-from tests.cluster.plane import Cluster, until
+from tests.cluster.plane import Cluster
 from tests.cluster.scene import PATIENCE, limits
 from tests.kueue_model import amount
 
@@ -35,7 +35,7 @@ class Scene(scene.Scene):
         """
         super(Scene, self).clear()
         spaces = [item["metadata"]["namespace"] for item in self.made.objects if _is_compute(item)]
-        self.wait(lambda: all(map(self._free, spaces)), "all is free", PATIENCE)
+        self.wait(lambda: all(map(self._free, spaces)), "all is free")
 
     def pod(self, unit: str, requests: Mapping[str, str] | None = None, *, project: str = "", **spec: Any) -> str:
         """A pod of a unit, and its name; without requests a container that says nothing. Raises Refused."""
@@ -135,18 +135,8 @@ class Scene(scene.Scene):
 def opened(cluster: Cluster, made: Compiled) -> Scene:
     """A scene on an empty cluster, once every quota is counted: before that the API server refuses every pod."""
     scene.stage(cluster, made)
-    counted(cluster, made)
+    deploy.counted(cluster)
     return Scene(cluster, made)
-
-
-def counted(cluster: Cluster, made: Compiled) -> None:
-    """Wait until the controller of ResourceQuotas has looked at each of them."""
-    quotas = [cluster.client.path(item) for item in made.objects if item["kind"] == "ResourceQuota"]
-    until(lambda: all(_counted(cluster.client.get(path)) for path in quotas), "every quota is counted")
-
-
-def _counted(quota: Object) -> bool:
-    return bool(quota.get("status", {}).get("hard") == quota["spec"]["hard"] and "used" in quota["status"])
 
 
 def _is_compute(item: Object) -> bool:

@@ -22,6 +22,21 @@ times as long, so that a loaded machine only makes a test last."""
 PATIENCE: Final = 120.0
 
 
+def patiently(create: Callable[[], Object]) -> Object:
+    """Create something, again where the API server says Conflict, since it counts objects of a new namespace in a
+    ResourceQuota that its controller writes at the same time, or does not know yet how many there are, since that
+    controller looks for new kinds only now and then. Raises Refused."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return create()
+        except Refused as refused:
+            passing = refused.reason == "Conflict" or "status unknown for quota" in refused.message
+            if not passing or time.monotonic() > end:
+                raise
+        time.sleep(0.4)
+
+
 @dataclass(slots=True)
 class Scene(ABC):
     """An organization at work on a cluster with fake nodes."""
@@ -56,20 +71,8 @@ class Scene(ABC):
     # What people do.
 
     def create(self, item: Object) -> None:
-        """Create an object, again where the API server says Conflict, since it counts objects of a new namespace in a
-        ResourceQuota that its controller writes at the same time, or does not know yet how many there are, since that
-        controller looks for new kinds only now and then. Raises Refused."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self.cluster.client.create(item)
-            except Refused as refused:
-                passing = refused.reason == "Conflict" or "status unknown for quota" in refused.message
-                if not passing or time.monotonic() > end:
-                    raise
-                time.sleep(0.4)
-            else:
-                return
+        """Create an object, patiently. Raises Refused."""
+        patiently(lambda: self.cluster.client.create(item))
 
     def clear(self) -> None:
         """Everybody ends everything."""

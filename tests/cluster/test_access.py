@@ -16,7 +16,7 @@ import pytest
 
 from tenancy.pipeline import examine
 from tenancy.plan.access import CONCERNS, WRITE
-from tests.cluster import access, access_page, deploy, native_jobs
+from tests.cluster import access, access_page, deploy
 from tests.cluster.access import ANONYMOUS, HOME, LEVELS, SPECIAL, Person, Question, allows, asked, person, predicted
 from tests.cluster.client import Client, Object, Refused, label
 from tests.cluster.deploy import Compiled
@@ -79,7 +79,7 @@ def made(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Compiled
     assert found.sound
     compiled = deploy.compiled(found.org, found.custom, kueue=cluster.kueue, kubernetes=cluster.kubernetes)
     deploy.deploy(cluster, compiled)
-    native_jobs.counted(cluster, compiled)
+    deploy.counted(cluster)
     # The authorizer reads bindings from a cache; the last one that was written is in it before anybody asks.
     who, home = LEVELS["viewers"]
     until(lambda: asked(cluster.client, who, Question("get", "pods", home)), "the bindings are obeyed")

@@ -29,7 +29,7 @@ from tests.cluster import deploy, nodes
 from tests.cluster.answers import named, pod_specs, violations
 from tests.cluster.client import Client, Object, Refused, label
 from tests.cluster.deploy import Compiled
-from tests.cluster.jobs import QUEUE_LABEL, Scene, usage
+from tests.cluster.jobs import QUEUE_LABEL, Scene, owner, usage
 from tests.cluster.manager import KUEUE
 from tests.cluster.plane import Cluster, until
 from tests.orgs import organized
@@ -178,8 +178,8 @@ def charges(scene: Scene, names: list[str]) -> dict[str, dict[tuple[str, str], i
     """What each Workload holds, by the object among `names` that it is of: its owner, or the parent of its owner."""
     found = {}
     for item in scene.workloads():
-        owner = item["metadata"]["ownerReferences"][0]["name"]
-        found[max((name for name in names if owner.startswith(name)), key=len, default=owner)] = usage(item)
+        job_name = owner(item)
+        found[max((name for name in names if job_name.startswith(name)), key=len, default=job_name)] = usage(item)
     return found
 
 

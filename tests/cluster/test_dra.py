@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from tenancy.model.versions import MUTATING_SINCE, number
-from tests.cluster import deploy, jobs, native_jobs
-from tests.cluster.client import MANAGER, Object, Refused, label
+from tests.cluster import again, deploy, jobs, native_jobs
+from tests.cluster.client import Object, Refused
 from tests.cluster.jobs import Scene
 from tests.cluster.plane import Cluster
 from tests.cluster.scene import PATIENCE
@@ -121,24 +121,6 @@ def allocated(scene: Any, unit: str) -> list[tuple[str, int]]:
     return sorted(found)
 
 
-def unchanged(scene: Any) -> list[str]:
-    """Apply everything again; what moved."""
-    client = scene.cluster.client
-    moved = []
-    for item in deploy.in_waves(scene.made.objects):
-        before = client.get(client.path(item))
-        moved += [label(item)] if _written(client.apply(item)) != _written(before) else []
-    return moved
-
-
-def _written(item: Object) -> Object:
-    """An object without what controllers may write meanwhile, a status or a guard against deletion. What we write into
-    it, be it the same, moves the time of our entry among its managers."""
-    own = {**item, "metadata": {key: value for key, value in item["metadata"].items() if key != "finalizers"}}
-    writes = [each for each in item["metadata"]["managedFields"] if each["manager"] == MANAGER]
-    return {**deploy.stripped(own), "generation": item["metadata"].get("generation"), "writes": writes}
-
-
 # Kueue.
 
 
@@ -160,7 +142,7 @@ def cleared(scene: Scene) -> None:
     """Nobody works, and no claim is left of those who did: the garbage collector ends claims after their pods."""
     scene.clear()
     paths = [f"{RESOURCE}/namespaces/{space.name}/resourceclaims" for space in scene.made.plan.namespaces]
-    scene.wait(lambda: not any(map(scene.cluster.client.list, paths)), "no claim is left", PATIENCE)
+    scene.wait(lambda: not any(map(scene.cluster.client.list, paths)), "no claim is left")
 
 
 def said(scene: Scene, unit: str, words: str) -> None:
@@ -186,7 +168,7 @@ def swapped(scene: Scene, item: Object, count: int) -> None:
 @KUEUE
 def test_classes_are_applied_once(queued: Scene) -> None:
     """A second application of everything, DeviceClasses too, changes nothing."""
-    assert unchanged(queued) == []
+    assert again.touched(queued.cluster, queued.made.objects) == []
 
 
 @KUEUE
@@ -301,7 +283,7 @@ def claim(scene: native_jobs.Scene, unit: str, device_class: str, **exactly: Any
 @pytest.mark.native
 def test_quotas_of_claims_are_applied_once(alone: native_jobs.Scene) -> None:
     """A second application changes nothing, and the quotas are stored as they were written."""
-    assert unchanged(alone) == []
+    assert again.touched(alone.cluster, alone.made.objects) == []
     quota = next(item for item in alone.made.objects if item["metadata"]["name"] == "tenancy-compute")
     assert alone.cluster.client.get(alone.cluster.client.path(quota))["spec"] == quota["spec"]
 

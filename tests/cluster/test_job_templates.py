@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -18,10 +19,10 @@ from tenancy.commands.explained import Look, document
 from tenancy.load.source import Sources
 from tenancy.render.pages import page, pages
 from tests.cluster import deploy, jobs, native_jobs, volcano_jobs
-from tests.cluster.client import Client, Object, Refused, holds
+from tests.cluster.client import Object, holds
 from tests.cluster.jobs import usage
-from tests.cluster.plane import Cluster, until
-from tests.cluster.scene import PATIENCE, Scene
+from tests.cluster.plane import Cluster
+from tests.cluster.scene import PATIENCE, Scene, patiently
 from tests.cluster.test_dra import org as claimed
 from tests.cluster.test_dra import published, withdrawn
 from tests.cluster.volcano import PODGROUPS
@@ -97,25 +98,9 @@ def submit(scene: Scene, items: list[Object], member: tuple[str, list[str]] = ME
     client = scene.cluster.client.acting_as(*member)
     for item in items:
         named = {**item, "metadata": {**item["metadata"], "name": "any"}}
-        stored = posted(client, scene.cluster.client.path(named).rpartition("/")[0], item)
+        path = scene.cluster.client.path(named).rpartition("/")[0]
+        stored = patiently(partial(client.request, "POST", path, item, fieldValidation="Strict"))
     return stored
-
-
-def posted(client: Client, path: str, item: Object) -> Object:
-    """Create an object, once the quotas count its kind: in a new namespace, or where a kind is new, it takes a moment,
-    and up to half a minute until their controller looks for new kinds."""
-    stored: list[Object] = []
-
-    def counted() -> bool:
-        try:
-            stored.append(client.request("POST", path, item, fieldValidation="Strict"))
-        except Refused as refused:
-            if refused.reason != "Conflict" and "status unknown" not in refused.message:
-                raise
-        return bool(stored)
-
-    until(counted, f"{item['kind']} is counted")
-    return stored[0]
 
 
 def landed(scene: Scene, unit: str, hosts: list[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tenancy.backend import CODES
 from tenancy.cli import run
-from tests.cluster import deploy, jobs, native_jobs, nodes, volcano_jobs
+from tests.cluster import deploy, jobs, nodes, volcano_jobs
 from tests.cluster.access import EVERYBODY, Person, Question, asked
 from tests.cluster.client import MERGE, Client, Object, Refused
 from tests.cluster.deploy import Compiled
@@ -98,7 +98,7 @@ def made(cluster: Cluster) -> Compiled:
     deploy.namespaces_gone(cluster, found)
     nodes.make(cluster, found)
     deploy.deploy(cluster, found)
-    native_jobs.counted(cluster, found)
+    deploy.counted(cluster)
     return found
 
 

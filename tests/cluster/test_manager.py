@@ -180,7 +180,7 @@ def test_a_priority_beyond_32_bits_stops_all_admission_until_it_is_gone(cluster:
         assert scene.admitted(TEAM) == sorted(plain)
         client.delete(f"{KUEUE}/workloadpriorityclasses/too-large")
         scene.wait(lambda: scene.admitted(TEAM) == sorted([*plain, later, stranded]), "all others are admitted")
-    assert cursed not in {item["metadata"]["ownerReferences"][0]["name"] for item in scene.workloads(TEAM)}
+    assert cursed not in set(map(jobs.owner, scene.workloads(TEAM)))
     scene.clear()
 
 

@@ -9,12 +9,10 @@ import pytest
 from tenancy.backend.native.waiting import verdict
 from tenancy.backend.waiting import Request
 from tenancy.model.quantity import canonical, parse
-from tests.cluster import deploy, native_jobs
+from tests.cluster import again, deploy, native_jobs
 from tests.cluster.client import Refused
 from tests.cluster.native_jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.cluster.scene import PATIENCE
-from tests.cluster.test_dra import unchanged
 
 pytestmark = pytest.mark.native
 
@@ -72,7 +70,7 @@ def test_applied_twice_nothing_changes(scene: Scene) -> None:
     client = scene.cluster.client
     for item in scene.made.objects:
         assert item["kind"] != "ResourceQuota" or client.get(client.path(item))["spec"] == item["spec"]
-    assert unchanged(scene) == []
+    assert again.touched(scene.cluster, scene.made.objects) == []
 
 
 def test_a_pod_within_the_quota_runs_and_one_above_is_refused(scene: Scene) -> None:
@@ -180,10 +178,10 @@ def test_a_unit_that_is_held_starts_nothing_and_ends_nothing(scene: Scene) -> No
     scene.change(stopped)
     found = verdict(stopped.plan, scene.queue(LATER).name, Request(pod={GPU: 1}))
     assert found.message.startswith("exceeded quota: tenancy-held, ")
-    scene.wait(lambda: found.message in scene.refusal(LATER, gpus(1)), "the unit is held", PATIENCE)
+    scene.wait(lambda: found.message in scene.refusal(LATER, gpus(1)), "the unit is held")
     assert len(scene.hosts(LATER)) == 1
     scene.change(active)
-    scene.wait(lambda: scene.refusal(LATER, gpus(1)) == "", "the unit is active again", PATIENCE)
+    scene.wait(lambda: scene.refusal(LATER, gpus(1)) == "", "the unit is active again")
     scene.pod(LATER, gpus(1))
     scene.running(LATER, 2)
 
@@ -199,8 +197,8 @@ def test_a_fence_keeps_pods_without_gpus_off_and_lets_the_others_in(scene: Scene
     def refused() -> bool:
         return "may tolerate" in scene.refusal(VISION, SMALL, tolerations=tolerations)
 
-    scene.wait(refused, "the fence is obeyed", PATIENCE)
-    scene.wait(lambda: scene.tolerated(VISION, gpus(1)) == ["gpus"], "tolerations are given", PATIENCE)
+    scene.wait(refused, "the fence is obeyed")
+    scene.wait(lambda: scene.tolerated(VISION, gpus(1)) == ["gpus"], "tolerations are given")
     scene.pod(VISION, gpus(1))
     scene.running(VISION, 1)
     found = verdict(scene.made.plan, scene.queue(VISION).name, Request(pod={"cpu": 1000}, flavor="h100"))

@@ -65,7 +65,7 @@ CPU: Final[Tree] = {
 def cleared(scene: Scene) -> None:
     """Nobody works, and no request is left of those who did: the garbage collector ends it after its Workload."""
     scene.clear()
-    scene.wait(lambda: scene.cluster.client.list(REQUESTS) == [], "no request is left", PATIENCE)
+    scene.wait(lambda: scene.cluster.client.list(REQUESTS) == [], "no request is left")
 
 
 def request(scene: Scene) -> Object:

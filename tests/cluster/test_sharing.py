@@ -13,7 +13,6 @@ from tests.cluster import deploy, native_jobs
 from tests.cluster.client import Object, Refused
 from tests.cluster.native_jobs import Scene
 from tests.cluster.plane import Cluster
-from tests.cluster.scene import PATIENCE
 
 pytestmark = pytest.mark.native
 
@@ -49,7 +48,7 @@ REFUSED: Final = "These GPUs are handed out in shares: let each container ask fo
 def scene(cluster: Cluster) -> Scene:
     """Two GPUs in four shares each and a divided one in two shares each, once the policy is obeyed."""
     found = native_jobs.opened(cluster, deploy.compiled_for(cluster, TREE))
-    found.wait(lambda: REFUSED in found.refusal(VISION, shares(2)), "several shares are refused", PATIENCE)
+    found.wait(lambda: REFUSED in found.refusal(VISION, shares(2)), "several shares are refused")
     return found
 
 
@@ -106,5 +105,5 @@ def test_the_api_server_finds_no_type_error_in_the_policy(scene: Scene) -> None:
     """It checks the expressions against every kind that the policy matches."""
     path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{SHARES}"
     client = scene.cluster.client
-    scene.wait(lambda: "typeChecking" in client.get(path).get("status", {}), "the policy is checked", PATIENCE)
+    scene.wait(lambda: "typeChecking" in client.get(path).get("status", {}), "the policy is checked")
     assert client.get(path)["status"]["typeChecking"] == {}

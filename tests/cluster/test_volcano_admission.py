@@ -43,6 +43,7 @@ from tests.cluster.build import framework_crds
 from tests.cluster.client import Client, Object, Refused
 from tests.cluster.conftest import Beds
 from tests.cluster.plane import Cluster, restart_controllers, until
+from tests.cluster.scene import patiently
 from tests.cluster.volcano_answers import violations
 from tests.cluster.volcano_jobs import Scene
 
@@ -116,11 +117,6 @@ def _apply_policies(scene: Scene, kubernetes: str) -> None:
     deploy.admission_settled(scene.cluster, kubernetes)
 
 
-def _submit(scene: Scene, member: Client, item: Object) -> None:
-    """A member creates an object, as patiently as the scene does it: what it cleared is counted at the same time."""
-    replace(scene, cluster=replace(scene.cluster, client=member)).create(item)
-
-
 def _refusal(client: Client, item: Object, change: Object) -> str:
     """Why a merge patch is refused; empty where it is not."""
     try:
@@ -183,7 +179,7 @@ def test_work_of_every_sort_runs_in_its_queue(scene: Scene, ada: Client) -> None
     to the queue that it names."""
     made = [queued(each) for each in every_kind("runs", WORK)[:4]]
     for item in (*made, vcjob("runs-vcjob", WORK)):
-        _submit(scene, ada, item)
+        patiently(partial(ada.create, item))
     assert {host.rpartition("-")[0] for host in scene.running(VISION, 6)} == {"cpu"}
     scene.wait(lambda: _charged(scene, CPU, "cpu") == "6", "all are charged")
 
@@ -192,7 +188,7 @@ def test_a_pod_stays_in_its_group(scene: Scene, ada: Client) -> None:
     """A member can neither take a running pod out of its PodGroup nor put it into another one or give it another owner,
     but may label it."""
     item = queued(every_kind("stays", WORK)[0])
-    _submit(scene, ada, item)
+    patiently(partial(ada.create, item))
     scene.running(VISION, 1)
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1", "controller": True}
     for change in (
@@ -244,7 +240,7 @@ def test_pods_that_are_set_free_stay_charged(scene: Scene, ada: Client) -> None:
     """Pods of a Deployment that a member relabels are not the Deployment's any more; when it is deleted their PodGroup
     stays until they have ended, so that the queue goes on paying for them, and then it goes."""
     item = queued(every_kind("free", WORK)[2])
-    _submit(scene, ada, item)
+    patiently(partial(ada.create, item))
     scene.running(VISION, 1)
     (pod,) = _pods(scene, VISION)
     ada.patch(pod, {"metadata": {"labels": {"app": "free"}}})
@@ -297,7 +293,7 @@ def test_work_from_before_the_policies_can_be_finished(scene: Scene, ada: Client
     waits = {**every_kind("waits", WORK)[1]}
     waits["spec"] = {**waits["spec"], "suspend": True}
     for item in (stray, kept, waits):
-        _submit(scene, ada, item)
+        patiently(partial(ada.create, item))
     scene.wait(lambda: len(scene.pods(VISION)) == 2, "their pods are there")
     _apply_policies(scene, "1.36")
     for item in (stray, kept, waits):
@@ -319,7 +315,7 @@ def test_without_the_policies_one_pod_stops_the_cluster(queue: str, scene: Scene
     more, not those of another team on other nodes either, until it is deleted."""
     _withdraw_policies(scene)
     killer = annotated(queued(every_kind("killer", WORK)[0]), {QUEUE: queue})
-    _submit(scene, ada, killer)
+    patiently(partial(ada.create, killer))
     groups = partial(_pod_groups, scene)
     scene.wait(lambda: [each["spec"]["queue"] for each in groups()] == [queue], "its PodGroup is there")
     (job,) = scene.gang(NLP, 1, pod=TOLERANT)

@@ -124,7 +124,7 @@ def said(scene: Scene) -> Said:
     scene.settle()
     result = Said()
     for item in scene.workloads():
-        title = names[item["metadata"]["ownerReferences"][0]["name"]]
+        title = names[jobs.owner(item)]
         result.admitted[title], result.message[title] = holds(item, "QuotaReserved"), _message(item)
     return result
 

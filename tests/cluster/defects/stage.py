@@ -81,7 +81,7 @@ class Stage:
             client.delete(client.path(there[name]))
         self.scene.made = made
         until(self._seen, "Kueue has seen every queue")
-        until(self._counted, "every quota is counted")
+        deploy.counted(self.cluster)
 
     def restore(self) -> None:
         """Back to the organization without the defect, and nobody at work."""
@@ -161,11 +161,6 @@ class Stage:
         client.create(binding)
         until(lambda: asked(client, Person((), name, ()), Question("get", "pods", "default")), "bindings are obeyed")
         client.delete(client.path(binding))
-
-    def _counted(self) -> bool:
-        """A quota binds only as far as its controller has copied it into its status."""
-        quotas = self.cluster.client.list("/api/v1/resourcequotas")
-        return all(each.get("status", {}).get("hard") == each["spec"]["hard"] for each in quotas)
 
     def _seen(self) -> bool:
         queues = (self.cluster.client.list(f"{KUEUE}/{kind}") for kind in ("clusterqueues", "localqueues"))
