@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -31,11 +32,13 @@ POLICY = {
 }
 
 
+@cache  # a strategy is examined when it is first drawn from, which takes longer than to draw
 def names(least: int, most: int) -> st.SearchStrategy[list[str]]:
     """Different words without dashes, so that joined names stay different."""
     return st.lists(st.sampled_from(WORDS), min_size=least, max_size=most, unique=True)
 
 
+@cache
 def policies() -> st.SearchStrategy[dict[str, str]]:
     """Some keys of a policy. Strict queues take their quota back, whatever is inherited: other pairs are refused."""
     drawn = st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in POLICY.items()})

@@ -13,6 +13,7 @@ from tenancy.model.document import Cluster, GitOps
 from tenancy.model.gitops import (
     IN_CLUSTER,
     IN_CLUSTER_NAME,
+    MONITORING,
     NAMESPACES,
     TITLES,
     application_name,
@@ -311,10 +312,13 @@ def names(org: Org) -> Iterator[Finding]:
 def _named(org: Org) -> Iterator[_Named]:
     """In the order of the clusters; the project of a department's tenants is told by the department."""
     name, tenants = org.document.name, org.document.gitops is not None and org.document.gitops.tenant_repos is not None
-    for cluster in org.document.clusters:
+    for cluster, said in org.document.clusters.items():
         whole = _Named(root_name(name, cluster), f"the Applications of cluster `{cluster}`", ("clusters", cluster))
         yield whole
         yield whole._replace(name=application_name(name, cluster), what=f"cluster `{cluster}` as a whole")
+        if (said.telemetry.prometheus, said.telemetry.grafana) != ("off", "off"):
+            measured = application_name(name, cluster, MONITORING)
+            yield whole._replace(name=measured, what=f"what is measured in cluster `{cluster}`")
     for unit in org.root.children:
         for cluster in sorted(unit.clusters):
             own = application_name(name, cluster, unit.name)

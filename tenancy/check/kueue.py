@@ -13,7 +13,6 @@ from tenancy.check.finding import Finding
 from tenancy.diagnostics import Rule, Severity
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org
-from tenancy.model.syntax import is_dns_subdomain
 from tenancy.model.versions import kueue_minor, patch
 
 KUEUE_FLAVORS: Final = Rule(
@@ -43,28 +42,6 @@ KUEUE_STATUS: Final = Rule(
     "Up to 0.17.4 the status of a LocalQueue holds 16 flavors: with more, Kueue cannot write it, and users see "
     "neither usage nor the reason why jobs wait (kueue#12082).",
 )
-PRIORITY_RANGE: Final = Rule(
-    "priority-range",
-    Severity.ERROR,
-    "A priority outside the range of Kubernetes",
-    "Kueue cannot read a WorkloadPriorityClass above int32, which the API server refuses only from Kubernetes 1.36 "
-    "on: before, after the manager's next restart no job of the whole cluster is admitted. PriorityClasses above "
-    "1000000000 are kept for the system and refused.",
-)
-PRIORITY_NAME: Final = Rule(
-    "priority-name",
-    Severity.ERROR,
-    "A name that a priority cannot have",
-    "Jobs choose a priority by a label, whose value has at most 63 characters. Names that start with system- are kept "
-    "for the cluster: the API server refuses a PriorityClass of that name, though Kueue's own class would pass.",
-)
-PRIORITY_DEFAULT: Final = Rule(
-    "priority-default",
-    Severity.WARNING,
-    "A priority called `default`",
-    "From Kueue 0.20 on (0.18 with a feature gate) the class called `default` is given to every job that names "
-    "none: an upgrade would change the order of all queues.",
-)
 
 MOST_FLAVORS: Final = 64
 MOST_RESOURCES: Final = 64
@@ -72,10 +49,7 @@ MOST_PAIRS: Final = 512
 MOST_IN_STATUS: Final = 16
 STATUS_VERSION: Final = "0.17"
 WIDE_STATUS_PATCH: Final = 5
-LARGEST: Final = 1_000_000_000
-SMALLEST: Final = -(2**31)
-"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status (wider from 0.17.5 on), Kubernetes'
-PriorityClass, int32."""
+"""Bounds: Kueue's CRDs and webhook (the first three), its LocalQueue status (wider from 0.17.5 on)."""
 
 
 def sizes(org: Org) -> Iterator[Finding]:
@@ -88,22 +62,6 @@ def sizes(org: Org) -> Iterator[Finding]:
         yield from faults or _pairs(org, cluster, flavors)
         if kueue_minor(document.versions) == STATUS_VERSION and len(flavors) > MOST_IN_STATUS:
             yield from _status(org, cluster, flavors)
-
-
-def priorities(org: Org) -> Iterator[Finding]:
-    """Priorities have values and names that both Kueue and Kubernetes take."""
-    for name, value in org.document.priorities.items():
-        path = ("priorities", name)
-        if not SMALLEST <= value <= LARGEST:
-            message = f"priority `{name}` is `{value}`, which is out of range"
-            yield Finding(PRIORITY_RANGE, path, message, f"write a number from {SMALLEST} to {LARGEST}")
-        if name.startswith("system-") or len(name) > 63 or not is_dns_subdomain(name):
-            message = f"`{name}` cannot be the name of a priority"
-            help_ = "write lower-case letters, digits, `-` and `.`, at most 63 characters, not starting with `system-`"
-            yield Finding(PRIORITY_NAME, path, message, help_, at_key=True)
-        if name == "default" and any(cluster.scheduler == "kueue" for cluster in org.document.clusters.values()):
-            message = "priority `default` will be given to jobs that name none"
-            yield Finding(PRIORITY_DEFAULT, path, message, "give it another name, such as `standard`", at_key=True)
 
 
 def _flavors(cluster: str, flavors: Sequence[Hardware]) -> Iterator[Finding]:
@@ -175,13 +133,10 @@ def _all_resources(flavors: Sequence[Hardware]) -> set[str]:
     return {resource for flavor in flavors for resource in flavor.resources}
 
 
-CHECKS: Final = (sizes, priorities)
+CHECKS: Final = (sizes,)
 RULES: Final = (
     KUEUE_FLAVORS,
     KUEUE_RESOURCES,
     KUEUE_PAIRS,
     KUEUE_STATUS,
-    PRIORITY_RANGE,
-    PRIORITY_NAME,
-    PRIORITY_DEFAULT,
 )

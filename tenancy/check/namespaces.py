@@ -82,13 +82,14 @@ def namespace_names(org: Org) -> Iterator[Finding]:
 
 
 def _serving(org: Org) -> set[str]:
-    """Namespaces of the cluster's DNS and of shared services, whose pods everybody trusts.
+    """Namespaces of the cluster's DNS, of shared services, and of KEDA where a team uses it, whose pods others trust.
 
     A unit's network policies would shut them off, and its admins could read their secrets.
     """
     network = org.document.network
     services = {service.namespace for service in network.services.values() if service.namespace is not None}
-    return services | {network.dns.namespace}
+    keda = any(isinstance(unit.document, Team) and unit.document.autoscaling for unit in org.units)
+    return services | {network.dns.namespace} | ({network.keda.namespace} if keda else set())
 
 
 def _has_queue(node: Node) -> bool:

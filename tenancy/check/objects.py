@@ -71,6 +71,8 @@ LEGACY: Final = (
     "services.nodeports",
 )
 """Objects that ResourceQuota counts by their bare names (Kubernetes, resource quotas)."""
+IGNORED: Final = ("count/events", "count/events.events.k8s.io")
+"""Keys that the API server takes and never counts (pkg/quota/v1/install/registry.go of 1.36.3; run)."""
 NEEDED: Final = ("configmaps", "count/configmaps", "count/jobs.batch", "count/pods", "pods")
 """Objects without which no plain job runs."""
 NEEDED_BY: Final = {
@@ -142,6 +144,10 @@ def _key(unit: Node, key: str, path: KeyPath) -> Finding | None:
         message = f"`{unit.title}` has compute among its object counts: `{key}`"
         help_ = "set `budget` for cpu, memory and GPUs, and `storage` for disks"
         return Finding(OBJECT_COMPUTE, (*path, key), message, help_, at_key=True)
+    if key in IGNORED:
+        message = f"`{unit.title}`: ResourceQuota takes `{key}` and never counts it"
+        help_ = "remove it: events end by themselves, after an hour by default"
+        return Finding(OBJECT_KEY, (*path, key), message, help_, at_key=True)
     counted = _COUNT.fullmatch(key)
     known = key in LEGACY
     if counted is not None:

@@ -32,7 +32,7 @@ STORAGE_NOT_DIVIDED: Final = Rule(
     Severity.WARNING,
     "Storage that a department does not hand on",
     "A ResourceQuota counts one namespace, so a department's storage holds only where its teams say their part. A "
-    "team that says nothing may fill the class without any bound.",
+    "team that says nothing has none: its claims on the class are refused.",
 )
 
 _SHOWN = 3

@@ -21,6 +21,7 @@ from tenancy.model.document_base import (
     Scalar,
     Triple,
 )
+from tenancy.model.document_guards import Guards, PodSecurity, Priority, PriorityEntry, Telemetry
 from tenancy.model.document_hardware import (
     Autoscaling,
     Cluster,
@@ -36,7 +37,7 @@ from tenancy.model.document_hardware import (
     ProvisioningRequest,
     Versions,
 )
-from tenancy.model.document_network import ApiServer, Dns, Egress, Network, Service, UnitNetwork
+from tenancy.model.document_network import ApiServer, Dns, Egress, Keda, Network, Service, UnitNetwork
 
 __all__ = [
     "API_VERSION",
@@ -63,19 +64,25 @@ __all__ = [
     "Gang",
     "GitOps",
     "GpuOperator",
+    "Guards",
     "Karpenter",
+    "Keda",
     "Limits",
     "Network",
     "NodeClass",
     "NodeSize",
     "Organization",
     "PlatformAccess",
+    "PodSecurity",
     "Policy",
+    "Priority",
+    "PriorityEntry",
     "Project",
     "ProvisioningRequest",
     "Scalar",
     "Service",
     "Team",
+    "Telemetry",
     "Triple",
     "Unit",
     "UnitNetwork",
@@ -178,7 +185,12 @@ class Unit(Document):
     access: Access = Field(Access(), description="People and service accounts of this unit and below.")
     network: UnitNetwork = Field(UnitNetwork(), description="Network isolation.")
     storage: dict[str, Scalar] = Field({}, description="Storage per class, summed like budgets.")
-    priorities: list[str] | None = Field(None, description="The priorities its jobs may use (all). Not supported yet.")
+    priorities: list[str] | None = Field(
+        None, description="The priorities that its jobs may have. Default: those of the unit above, in the end all."
+    )
+    pod_security: PodSecurity | None = Field(
+        None, description="What its pods may ask of the host. Default: as the unit above, in the end `baseline`."
+    )
     topology: str | None = Field(
         None,
         description="`required LEVEL` or `preferred LEVEL`: what its GPU jobs get that ask for no topology themselves.",
@@ -205,6 +217,9 @@ class Team(Unit):
         {}, description="Namespaces of the team. Without any, the team has one of its own."
     )
     namespace: str | None = Field(None, description="Name of the team's namespace. Default: the path joined by `-`.")
+    autoscaling: Literal["keda"] | None = Field(
+        None, description="`keda`: its members may scale their work with KEDA, within its queue's limit."
+    )
 
 
 class Department(Unit):
@@ -224,7 +239,9 @@ class Organization(Document):
     domain: str = Field("tenancy.internal", description="Prefix of every label and annotation.")
     clusters: dict[str, Cluster] = Field(description="Clusters by name.", json_schema_extra={"minProperties": 1})
     flavors: dict[str, Flavor] = Field(description="Kinds of nodes by name.", json_schema_extra={"minProperties": 1})
-    priorities: dict[str, int] = Field({}, description="Priorities by name; a higher value goes first.")
+    priorities: dict[str, PriorityEntry] = Field(
+        {}, description="Priorities by name: a value, of which a higher one goes first, or what else there is to say."
+    )
     policy: Policy = Field(Policy(), description="Defaults of all units.")
     departments: dict[str, Department] = Field(description="Departments by name.")
     access: PlatformAccess = Field(PlatformAccess(), description="Who runs the platform, and who audits it.")

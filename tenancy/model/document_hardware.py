@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from tenancy.model.document_base import Document, Scalar, shape_of_text
+from tenancy.model.document_guards import Guards, Telemetry
 
 
 class Versions(Document):
@@ -63,6 +64,15 @@ class Cluster(Document):
         "weighted", description="How siblings share what is idle: in proportion to `weight`, or by who asks first."
     )
     gpu_operator: GpuOperator = Field(GpuOperator(), description="NVIDIA's GPU operator.")
+    guards: Guards = Field(Guards(), description="Admission policies over what tenants create.")
+    api_shares: int = Field(
+        60,
+        ge=0,
+        le=1000,
+        description="Concurrency shares of the API server that the departments divide by their weights, beside the 245 "
+        "that it has for others; 0: departments have none of their own.",
+    )
+    telemetry: Telemetry = Field(Telemetry(), description="Rules, alerts, scrape targets and dashboards.")
 
 
 class NodeSize(Document):

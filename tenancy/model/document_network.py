@@ -52,12 +52,20 @@ class ApiServer(Document):
     port: int = Field(6443, ge=1, le=65535, description="Its port.")
 
 
+class Keda(Document):
+    """Where KEDA's operator runs, which asks the services of teams for what they are scaled by."""
+
+    namespace: str = Field("keda", description="Its namespace.")
+    pods: dict[str, str] = Field({"app": "keda-operator"}, description="Labels of its pods.")
+
+
 class Network(Document):
     """Facts about the clusters' networks."""
 
     services: dict[str, Service] = Field({}, description="Shared services by name.")
     dns: Dns = Field(Dns(), description="The cluster's DNS.")
     api_server: ApiServer | None = Field(None, description="The API server's addresses.")
+    keda: Keda = Field(Keda(), description="KEDA's operator, for teams with `autoscaling: keda`.")
     metadata: list[str] = Field(
         ["169.254.169.254/32", "168.63.129.16/32", "fd00:ec2::254/128"],
         description="Addresses of the cloud's metadata service, Azure's second one included: never reachable.",

@@ -16,6 +16,12 @@ def parse_duration(text: str) -> timedelta | None:
     return timedelta(**{unit: int(count) for unit, count in match.groupdict().items() if count})
 
 
+def spoken(duration: timedelta) -> str:
+    """A duration for people, in whole seconds: `10 min`, `1 min 30 s`, `45 s`."""
+    minutes, seconds = divmod(int(duration.total_seconds()), 60)
+    return " ".join([*([f"{minutes} min"] if minutes else []), *([f"{seconds} s"] if seconds or not minutes else [])])
+
+
 def go_duration(duration: timedelta) -> str:
     """The spelling that Go prints for whole seconds: `10m0s`, `1h30m0s`, `45s`."""
     seconds = int(duration.total_seconds())

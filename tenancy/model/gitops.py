@@ -20,6 +20,8 @@ IN_CLUSTER_NAME: Final = "in-cluster"
 """The name that Argo CD gives it."""
 WHOLE: Final = "cluster"
 """In place of a department: what belongs to the cluster as a whole. `platform` is a usual name of a department."""
+MONITORING: Final = "monitoring"
+"""In place of a department: what is measured, so that a cluster without Prometheus' operator loses nothing else."""
 TENANTS: Final = "tenants"
 """Ends the name of the project for what a department's teams deploy themselves."""
 
@@ -99,7 +101,7 @@ def root_name(organization: str, cluster: str) -> str:
 
 
 def application_name(organization: str, cluster: str, department: str = "") -> str:
-    """The name of the Application of a top-level department; without one, of the cluster as a whole."""
+    """The name of the Application of a top-level department, or of MONITORING; else of the cluster as a whole."""
     return f"{organization}-{cluster}-{department or WHOLE}"
 
 

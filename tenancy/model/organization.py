@@ -18,6 +18,9 @@ from tenancy.model.unit_topology import UnitTopology, parse_topology
 STATES: Final = ("active", "held", "draining")
 """From least to most restrictive; a unit is in the most restrictive state of its ancestors and its own."""
 
+BASELINE: Final = "baseline"
+"""The level of the Pod Security Standards where the organization says none."""
+
 
 class Quota(NamedTuple):
     """reserved, quota and limit of one resource, in base units."""
@@ -82,6 +85,10 @@ class Node:
     """Clusters in which it has a queue."""
     topology: UnitTopology | None = None
     """What its jobs get that ask for no topology: as it says itself, else as the nearest unit above that does."""
+    priorities: tuple[str, ...] = ()
+    """Names of the priorities that its jobs may have: as it says itself, else as the nearest unit above that does."""
+    pod_security: str = BASELINE
+    """The level that its pods are held to: as it says itself, else as the nearest unit above that does."""
 
     @property
     def queue(self) -> str:
@@ -173,6 +180,7 @@ def organize(document: Organization, left_out: frozenset[KeyPath] = frozenset())
         parent=None,
         rules=Rules().overridden(document.policy),
         state="active",
+        priorities=tuple(sorted(document.priorities)),
     )
     units: list[Node] = []
     _departments(root, document.departments, ("departments",), units)
@@ -206,6 +214,8 @@ def _node(parent: Node, kind: str, name: str, document: Unit, path: KeyPath, uni
         rules=parent.rules.overridden(document.policy),
         state=max(parent.state, document.state, key=STATES.index),
         topology=(parse_topology(document.topology) if document.topology else None) or parent.topology,
+        priorities=parent.priorities if document.priorities is None else tuple(sorted(set(document.priorities))),
+        pod_security=document.pod_security.level if document.pod_security is not None else parent.pod_security,
     )
     parent.children.append(node)
     units.append(node)

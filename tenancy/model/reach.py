@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeAlias
 
 from tenancy.diagnostics import KeyPath
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node
+from tenancy.model.quantity import LARGEST
 
 Borrowers: TypeAlias = dict[tuple[KeyPath, str, str], list[Node]]
 """From the path of a unit, flavor and resource to units in it that borrow."""
@@ -94,9 +95,28 @@ def within_reach(node: Node, flavor: Hardware, resource: str) -> int:
 
 def usable(node: Node, flavor: Hardware, resource: str) -> int:
     """The same for the queue that takes the unit's own jobs: for a team of budgeted projects, that of the others."""
-    parts = [child.entries[flavor.name].amounts[resource] for child in budgeted(node)] if node.kind == "team" else []
-    left = node.entries[flavor.name].amounts[resource].quota - sum(part.quota for part in parts)
-    return max(left, within_reach(node, flavor, resource) - sum(part.reserved for part in parts))
+    reserved = sum(child.entries[flavor.name].amounts[resource].reserved for child in _parts(node))
+    return max(kept(node, flavor, resource), within_reach(node, flavor, resource) - reserved)
+
+
+def kept(node: Node, flavor: Hardware, resource: str) -> int:
+    """The quota of the queue that takes the unit's own jobs: what the unit's budgeted projects leave of its own."""
+    parts = sum(child.entries[flavor.name].amounts[resource].quota for child in _parts(node))
+    return node.entries[flavor.name].amounts[resource].quota - parts
+
+
+def borrows_gpus(queue: Node, flavors: Iterable[Hardware]) -> bool:
+    """Whether a queue may come to use GPUs beyond what is left to it of its unit's quota, which others take back."""
+    return any(
+        usable(queue, flavor, main) > kept(queue, flavor, main)
+        for flavor in flavors
+        if not flavor.is_cpu and queue.reaches(flavor)
+        for main in flavor.mains
+    )
+
+
+def _parts(node: Node) -> list[Node]:
+    return budgeted(node) if node.kind == "team" else []
 
 
 def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
@@ -106,4 +126,21 @@ def most_gpu_pods(queue: Node, flavors: Mapping[str, Hardware]) -> int:
         for flavor in flavors.values()
         if not flavor.is_cpu and queue.reaches(flavor)
         for main in flavor.mains
+    )
+
+
+def most_pods(queue: Node, flavors: Mapping[str, Hardware], container: Mapping[str, int]) -> int:
+    """How many pods the queue may admit at once: one for each GPU, MIG slice or share, and on nodes without GPUs as
+    many as fit into its limit with the requests of `container`."""
+    return most_gpu_pods(queue, flavors) + sum(
+        min(
+            (
+                queue.entries[flavor.name].amounts[main].limit // container[main]
+                for main in flavor.mains
+                if container[main]
+            ),
+            default=LARGEST,
+        )
+        for flavor in flavors.values()
+        if flavor.is_cpu and queue.reaches(flavor)
     )

@@ -32,6 +32,7 @@ def schema(name: str) -> Mapping[str, Any]:
     }
 
 
+@lru_cache(maxsize=len(DOCUMENTS))
 def text(name: str) -> str:
     """The schema as it is committed: stable bytes, one key a line."""
     return json.dumps(schema(name), indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -40,6 +40,8 @@ def facts(org: Org, sources: Sources, node: Node) -> Iterator[Fact]:
         value, origin = rule(org, sources, node, name)
         yield Fact(_key(name), value, origin)
     yield from _nearest(sources, node, "topology", "topology")
+    yield from _nearest(sources, node, "autoscaling", "autoscaling")
+    yield from _priorities(org, sources, node)
     yield from _expiry(sources, node)
     yield from _nearest(sources, node, "owner", "owner")
     yield from _nearest(sources, node, "cost_center", "costCenter")
@@ -97,9 +99,21 @@ def _state(sources: Sources, node: Node) -> Iterator[Fact]:
 def _nearest(sources: Sources, node: Node, attribute: str, key: str) -> Iterator[Fact]:
     """What the nearest unit says that says anything; nothing where none does."""
     for unit, document in _documents(node):
-        if value := getattr(document, attribute):
+        if value := getattr(document, attribute, None):
             yield Fact(key, value, written(sources, (*unit.path, key), _said(node, unit)))
             return
+
+
+def _priorities(org: Org, sources: Sources, node: Node) -> Iterator[Fact]:
+    """Those that its jobs may have, where the organization has any."""
+    if not org.document.priorities:
+        return
+    origin = Origin(DEFAULT, "all of the organization")
+    for unit, document in _documents(node):
+        if document.priorities is not None:
+            origin = written(sources, (*unit.path, "priorities"), _said(node, unit))
+            break
+    yield Fact("priorities", ", ".join(node.priorities) or "none", origin)
 
 
 def _expiry(sources: Sources, node: Node) -> Iterator[Fact]:

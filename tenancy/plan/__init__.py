@@ -7,8 +7,10 @@ from typing import Final
 
 from tenancy.model.document import Gang as GangDocument
 from tenancy.model.duration import parse_duration
+from tenancy.model.fairness import api_shares
 from tenancy.model.hardware import CPU, MEMORY, Hardware, packed
 from tenancy.model.organization import Org
+from tenancy.model.priorities import priorities
 from tenancy.model.versions import kubernetes_minor, kueue_minor, volcano_minor
 from tenancy.plan.gitops import git_ops
 from tenancy.plan.labels import organization_labels
@@ -44,13 +46,14 @@ def _cluster(org: Org, name: str) -> ClusterPlan:
         groups=tuple(groups(org, name, flavors)),
         queues=tuple(queues(org, name, flavors)),
         namespaces=tuple(tenant_namespaces(org, name, flavors)),
-        priorities=dict(sorted(document.priorities.items())),
+        priorities=priorities(document),
         gang=_gang(document.policy.gang or GangDocument()),
         network=NetworkFacts(
             dns=document.network.dns,
             api_server=document.network.api_server,
             metadata=tuple(document.network.metadata),
             cluster_ranges=tuple(document.network.cluster_ranges),
+            keda=document.network.keda,
         ),
         admins=tuple(sorted(set(document.access.admins))),
         auditors=tuple(sorted(set(document.access.auditors))),
@@ -58,6 +61,7 @@ def _cluster(org: Org, name: str) -> ClusterPlan:
         departments={
             unit.queue: unit.names[0] for unit in org.units if unit.kind == "department" and name in unit.clusters
         },
+        api_shares=api_shares(org, name),
         gitops=git_ops(org, name),
     )
 

@@ -6,7 +6,7 @@ tests ask a real API server whether both are the same, and a comparison of two p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tenancy.model.access import parse_subject
@@ -19,8 +19,9 @@ CONNECT: Final = frozenset({"create", "get"})
 
 _PLAIN: Final = (
     *("pods", "jobs.batch", "cronjobs.batch"),
-    *("deployments.apps", "deployments.apps/scale", "statefulsets.apps", "statefulsets.apps/scale"),
+    *("deployments.apps", "deployments.apps/scale", "statefulsets.apps"),
 )
+_STATEFUL_SCALE: Final = "statefulsets.apps/scale"
 _OPERATED: Final = (
     *("jobsets.jobset.x-k8s.io", "leaderworkersets.leaderworkerset.x-k8s.io", "trainjobs.trainer.kubeflow.org"),
     *("jaxjobs.kubeflow.org", "mpijobs.kubeflow.org", "paddlejobs.kubeflow.org", "pytorchjobs.kubeflow.org"),
@@ -53,6 +54,10 @@ _AROUND: Final[Mapping[str, tuple[str, ...]]] = {
         f"{name}.rbac.authorization.k8s.io" for name in ("clusterrolebindings", "clusterroles", "rolebindings", "roles")
     ),
     "namespaces": ("namespaces",),
+    "fairness": (
+        *("flowschemas.flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"),
+    ),
+    "monitoring": tuple(f"{name}.monitoring.coreos.com" for name in ("prometheusrules", "servicemonitors")),
     "node rules": ("nodefeaturerules.nfd.k8s-sigs.io", "nodepools.karpenter.sh"),
     "cluster": (
         *("nodes", "persistentvolumes", "storageclasses.storage.k8s.io"),
@@ -83,7 +88,7 @@ CONCERNS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "volcano": {
         "work": (
-            *(*_PLAIN, *_OPERATED, "jobs.batch.volcano.sh", "cronjobs.batch.volcano.sh"),
+            *(*_PLAIN, _STATEFUL_SCALE, *_OPERATED, "jobs.batch.volcano.sh", "cronjobs.batch.volcano.sh"),
             *("jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"),
         ),
         **_INSIDE,
@@ -94,7 +99,7 @@ CONCERNS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         ),
         **_AROUND,
     },
-    "native": {"work": _PLAIN, **_INSIDE, "quotas": (_PRIORITIES,), **_AROUND},
+    "native": {"work": (*_PLAIN, _STATEFUL_SCALE), **_INSIDE, "quotas": (_PRIORITIES,), **_AROUND},
 }
 """By the scheduler of a cluster, kinds by what they are about: `resource[.group][/subresource]`. Those that a cluster
 does not serve do no harm."""
@@ -119,9 +124,24 @@ RIGHTS: Final = (
     Right("admin", WRITE, ("secrets", "accounts")),
     Right("admin", frozenset({"create"}), ("tokens",)),
     Right("auditor", READ, ("work", "logs", "data", "accounts", *_GOVERNING)),
-    Right("auditor", READ, ("quotas", "policies", "webhooks", "roles", "namespaces", "node rules", "cluster")),
+    Right("auditor", READ, ("quotas", "policies", "webhooks", "roles", "namespaces", "fairness")),
+    Right("auditor", READ, ("monitoring", "node rules", "cluster")),
     Right("auditor", frozenset({"get"}), ("pending", "all pending")),
-    Right("platform admin", WRITE, (*_GOVERNING, "quotas", "policies", "namespaces", "node rules")),
+    Right("platform admin", WRITE, (*_GOVERNING, "quotas", "policies", "namespaces", "fairness")),
+    Right("platform admin", WRITE, ("monitoring", "node rules")),
+)
+KEDA: Final[Mapping[str, tuple[str, ...]]] = {
+    "scaling": ("scaledjobs.keda.sh", "scaledobjects.keda.sh"),
+    "authentications": ("triggerauthentications.keda.sh",),
+    "autoscalers": ("horizontalpodautoscalers.autoscaling",),
+    "all authentications": ("clustertriggerauthentications.keda.sh",),
+}
+"""What is there beside it where a team uses KEDA."""
+KEDA_RIGHTS: Final = (
+    Right("viewer", READ, ("scaling", "authentications", "autoscalers")),
+    Right("member", WRITE, ("scaling",)),
+    Right("admin", WRITE, ("authentications",)),
+    Right("auditor", READ, tuple(KEDA)),
 )
 CONTAINS: Final[Mapping[str, str]] = {"member": "viewer", "admin": "member", "platform admin": "auditor"}
 """A level has all rights of the one that it contains."""
@@ -129,9 +149,14 @@ PLATFORM: Final = ("auditor", "platform admin")
 """The levels that hold in the whole cluster; the others hold in the namespaces of the unit that grants them."""
 
 
-def allowed(level: str, scheduler: str) -> frozenset[tuple[str, str]]:
-    """Every verb and kind of a level, those of the levels that it contains included."""
-    return _ALLOWED[scheduler][level]
+def allowed(level: str, scheduler: str, *, keda: bool = False) -> frozenset[tuple[str, str]]:
+    """Every verb and kind of a level, those of the levels that it contains included; with `keda` where it is used."""
+    return _ALLOWED[scheduler][level] | (_SCALED[level] if keda else frozenset())
+
+
+def scaled(plan: ClusterPlan, level: str, namespace: str = "") -> bool:
+    """Whether a level has rights to KEDA's kinds in a namespace; platform staff has them in all, if anybody does."""
+    return any(each.keda for each in plan.namespaces if level in PLATFORM or each.name == namespace)
 
 
 def levels(plan: ClusterPlan, subject: str, namespace: str = "") -> frozenset[str]:
@@ -153,8 +178,10 @@ def may(plan: ClusterPlan, subject: str, verb: str, kind: str, namespace: str = 
 
     Without a namespace it is about a kind outside of namespaces, or about all namespaces at once.
     """
-    rights = _ALLOWED[plan.cluster.scheduler]
-    return any((verb, kind) in rights[level] for level in levels(plan, subject, namespace))
+    return any(
+        (verb, kind) in allowed(level, plan.cluster.scheduler, keda=scaled(plan, level, namespace))
+        for level in levels(plan, subject, namespace)
+    )
 
 
 def _granted(namespace: Namespace, subject: str) -> Iterator[str]:
@@ -164,10 +191,12 @@ def _granted(namespace: Namespace, subject: str) -> Iterator[str]:
         yield "member"
 
 
-def _rights(level: str, concerns: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _rights(
+    level: str, concerns: Mapping[str, tuple[str, ...]], rights: Sequence[Right] = RIGHTS
+) -> Iterator[tuple[str, str]]:
     if level in CONTAINS:
-        yield from _rights(CONTAINS[level], concerns)
-    for right in RIGHTS:
+        yield from _rights(CONTAINS[level], concerns, rights)
+    for right in rights:
         if right.level == level:
             yield from (
                 (verb, kind) for concern in right.concerns for kind in concerns.get(concern, ()) for verb in right.verbs
@@ -178,3 +207,4 @@ _ALLOWED: Final = {
     scheduler: {level: frozenset(_rights(level, concerns)) for level in {right.level for right in RIGHTS}}
     for scheduler, concerns in CONCERNS.items()
 }
+_SCALED: Final = {level: frozenset(_rights(level, KEDA, KEDA_RIGHTS)) for level in {right.level for right in RIGHTS}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tenancy.model.document import Unit
+from tenancy.model.document import Team, Unit
 from tenancy.model.hardware import CPU, MEMORY, Hardware, amount
 from tenancy.model.network import service
 from tenancy.model.organization import Node, Org, namespaces
-from tenancy.model.reach import most_gpu_pods, queue_node
+from tenancy.model.reach import borrows_gpus, most_gpu_pods, most_pods, queue_node
 from tenancy.plan.labels import unit_labels
 from tenancy.plan.queues import folder
 from tenancy.plan.topology import default_topology
@@ -32,6 +32,17 @@ OBJECTS: Final[Mapping[str, int]] = {
 """Objects that a namespace may hold, so that no tenant fills the API server's store. Load balancers and node ports
 open the cluster to the outside and are for platform staff."""
 
+SCALED: Final[Mapping[str, int]] = {
+    "count/horizontalpodautoscalers.autoscaling": 100,
+    "count/scaledjobs.keda.sh": 100,
+    "count/scaledobjects.keda.sh": 100,
+    "count/triggerauthentications.keda.sh": 100,
+}
+"""The same of a namespace whose members use KEDA, which makes a HorizontalPodAutoscaler of each ScaledObject."""
+
+PODS: Final = ("pods", "count/pods")
+"""Either key counts pods."""
+
 PODS_PER_GPU: Final = 2
 """Room for the pods of one GPU each that a queue can admit, beside others: the pods quota never undercuts the queue."""
 
@@ -41,13 +52,16 @@ CONTAINER: Final[Mapping[str, int]] = {CPU: 1000, MEMORY: 4 << 30}
 
 def tenant_namespaces(org: Org, cluster: str, flavors: Mapping[str, Hardware]) -> Iterator[Namespace]:
     """Every namespace of `cluster`, in the order of the units."""
+    classes = dict.fromkeys(sorted({name for unit in org.units if unit.document for name in unit.document.storage}), 0)
     for team in org.units:
         if team.kind == "team" and cluster in team.clusters:
             found = list(namespaces(team))
             names = tuple(sorted(name for name, _ in found))
             shared = _shared_storage(team, [node for _, node in found])
             for name, node in found:
-                yield _namespace(org, team, node, name, names, {**shared, **_storage(node, team)}, flavors)
+                none = classes if any(unit.document and unit.document.storage for unit in node.chain()) else {}
+                storage = {**none, **shared, **_storage(node, team)}
+                yield _namespace(org, team, node, name, names, storage, flavors)
 
 
 def _namespace(
@@ -61,6 +75,8 @@ def _namespace(
 ) -> Namespace:
     units = [unit.document for unit in node.chain() if unit.document is not None]
     queue = queue_node(node)
+    keda = isinstance(team.document, Team) and team.document.autoscaling == "keda"
+    objects, container = _objects(queue, units, flavors, keda=keda), _container(queue, units, flavors)
     return Namespace(
         name=name,
         queue=queue.queue,
@@ -71,10 +87,15 @@ def _namespace(
         service_accounts=tuple(sorted({account for unit in units for account in unit.access.service_accounts})),
         grants=tuple(_grants(units)),
         isolation=_isolation(org, units, names),
-        objects=_objects(queue, units, flavors),
+        objects=objects,
         storage=storage,
-        container=_container(queue, units, flavors),
+        container=container,
         topology=default_topology(org, node.topology, queue, flavors),
+        priorities=node.priorities,
+        borrows=borrows_gpus(queue, flavors.values()),
+        pod_security=node.pod_security,
+        keda=keda,
+        most_pods=min(most_pods(queue, flavors, container), *(objects[key] for key in PODS if key in objects)),
         folder=folder(team),
         file=team.name,
     )
@@ -120,7 +141,7 @@ def _last(values: list[bool | None]) -> bool:
     return said[-1] if said else False
 
 
-def _objects(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware]) -> dict[str, int]:
+def _objects(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware], *, keda: bool) -> dict[str, int]:
     said = {
         key: count
         for unit in units
@@ -128,7 +149,7 @@ def _objects(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware]) ->
         if (count := amount(value, key)) is not None
     }
     pods = max(OBJECTS["pods"], PODS_PER_GPU * most_gpu_pods(queue, flavors))
-    return dict(sorted({**OBJECTS, "pods": pods, **said}.items()))
+    return dict(sorted({**OBJECTS, **(SCALED if keda else {}), "pods": pods, **said}.items()))
 
 
 def _container(queue: Node, units: list[Unit], flavors: Mapping[str, Hardware]) -> dict[str, int]:

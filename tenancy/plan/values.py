@@ -11,9 +11,10 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TypeAlias
 
-from tenancy.model.document import ApiServer, Cluster, Dns, Service
+from tenancy.model.document import ApiServer, Cluster, Dns, Keda, Service
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Quota, Rules
+from tenancy.model.priorities import Priority
 from tenancy.plan.gitops import GitOps
 from tenancy.plan.nodes import FlavorNodes
 
@@ -108,11 +109,21 @@ class Namespace:
     objects: Mapping[str, int]
     """Object counts by ResourceQuota key."""
     storage: Mapping[str, int]
-    """Bytes per storage class."""
+    """Bytes per storage class: where anything is said, every class of the organization; else nothing is bounded."""
     container: Mapping[str, int]
     """Default requests of a container, per resource."""
     topology: Topology | None
     """None where the unit says none, or nothing in the cluster looks at it."""
+    priorities: tuple[str, ...]
+    """The names of the priorities that its work may have, sorted."""
+    borrows: bool
+    """Whether its work may use GPUs beyond the unit's quota, which others then take back."""
+    pod_security: str
+    """The level of the Pod Security Standards that is enforced."""
+    keda: bool
+    """Whether its members may scale their work with KEDA."""
+    most_pods: int
+    """How many pods its work can ever be at once."""
     folder: str
     file: str
     """The stem of the file that it is written to: the team's name."""
@@ -134,6 +145,7 @@ class NetworkFacts:
     api_server: ApiServer | None
     metadata: tuple[str, ...]
     cluster_ranges: tuple[str, ...]
+    keda: Keda
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +173,8 @@ class ClusterPlan:
     """Parents before children; the organization first."""
     queues: tuple[Queue, ...]
     namespaces: tuple[Namespace, ...]
-    priorities: Mapping[str, int]
+    priorities: Mapping[str, Priority]
+    """By name, sorted."""
     gang: Gang
     network: NetworkFacts
     admins: tuple[str, ...]
@@ -170,6 +183,8 @@ class ClusterPlan:
     """Labels of what belongs to the organization as a whole."""
     departments: Mapping[str, str]
     """From the folder of each department to that of the top-level department around it."""
+    api_shares: Mapping[str, int]
+    """Shares of the API server's concurrency by top-level department with a namespace; empty where they have none."""
     gitops: GitOps | None
     """None where the organization has no engine."""
 
@@ -182,6 +197,11 @@ class ClusterPlan:
             if unit.parent is not None:
                 found[unit.parent] = (*found.get(unit.parent, ()), unit)
         return found
+
+    @cached_property
+    def flavors_of(self) -> Mapping[str, tuple[str, ...]]:
+        """The flavors that each queue may reach, by its name."""
+        return {queue.name: queue.flavors for queue in self.queues}
 
     @property
     def device_classes(self) -> Mapping[str, str]:

@@ -145,6 +145,14 @@ def test_destinations_need_argo_cd() -> None:
     assert findings[0].edits == (Edit("remove", ("clusters", "train", "destination")),)
 
 
+def test_a_department_is_not_taken_for_what_is_measured() -> None:
+    """`monitoring` is the name of an Application in each cluster, unless nothing is measured there."""
+    assert codes({}, "monitoring") == ["application-name-twice"] * 2
+    off = {"telemetry": {"prometheus": "off", "grafana": "off"}}
+    clusters = {name: {"destination": {"name": name}, **off} for name in ("train", "serve")}
+    assert codes({}, "monitoring", **clusters) == []
+
+
 def test_names_are_told_apart_across_clusters() -> None:
     """`acme-a-b` is the department b of the cluster a, and the cluster a-b."""
     clusters = {"a": {"destination": {"name": "a"}}, "a-b": {"destination": {"name": "ab"}}}
