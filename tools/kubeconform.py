@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tenancy.render.conform import ENGINES, NODE_TOOLS
+from tenancy.render.conform import ENGINES, MONITORING, NODE_TOOLS
 from tools.golang import find_go
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 def flags(kubernetes: str, kueue: str = "", volcano: str = "") -> list[str]:
     """kubeconform's options for these minors, "" without it; the schema locations are relative to the repository."""
     schedulers = [f"{name}/{minor}" for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
-    folders = [f"kubernetes/{kubernetes}", *schedulers, "kustomize", *NODE_TOOLS, *ENGINES]
+    folders = [f"kubernetes/{kubernetes}", *schedulers, "kustomize", *NODE_TOOLS, *MONITORING, *ENGINES]
     templates = [f"schemas/{folder}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json" for folder in folders]
     locations = [part for template in templates for part in ("-schema-location", template)]
     return ["-strict", "-summary", "-ignore-filename-pattern", NOT_OBJECTS, *locations]

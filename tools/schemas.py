@@ -1,8 +1,8 @@
 """Generate the JSON Schemas of every Kubernetes kind that is emitted: `python tools/schemas.py [--check]`.
 
 Reads the OpenAPI definitions of k8s.io/kubernetes and the CRDs of Kueue, Volcano, Node Feature Discovery, Karpenter,
-Argo CD and Flux out of the Go module cache, which `go` fills, and writes their structure, closed and without prose, to
-`schemas/`.
+Prometheus' operator, Argo CD and Flux out of the Go module cache, which `go` fills, and writes their structure, closed
+and without prose, to `schemas/`.
 `--check` compares and writes nothing. Exit status: 0 written or up to date, 1 stale (`--check`), 3 upstream could not
 be read.
 
@@ -37,6 +37,7 @@ VERSIONS: dict[str, dict[str, str]] = {
     # Clusters say no version of these: one is enough for the few fields that are written.
     "nfd": {"0.18": "v0.18.3"},
     "karpenter": {"1.13": "v1.13.0"},
+    "prometheus-operator": {"0.85": "v0.85.0"},
     "argo-cd": {"3.2": "v3.2.11"},
     # Of Flux: newer ones want a newer Go than the rest.
     "kustomize-controller": {"1.7": "v1.7.2"},
@@ -48,6 +49,7 @@ MODULES = {
     "volcano": "volcano.sh/volcano",
     "nfd": "sigs.k8s.io/node-feature-discovery",
     "karpenter": "sigs.k8s.io/karpenter",
+    "prometheus-operator": "github.com/prometheus-operator/prometheus-operator",
     "argo-cd": "github.com/argoproj/argo-cd/v3",
     "kustomize-controller": "github.com/fluxcd/kustomize-controller",
     "source-controller": "github.com/fluxcd/source-controller",
@@ -87,7 +89,7 @@ KUBERNETES_KINDS = (
 
 
 class Component(NamedTuple):
-    """What a scheduler, a tool of the nodes or an engine brings: kinds that CustomResourceDefinitions describe."""
+    """What a scheduler, a tool beside it or an engine brings: kinds that CustomResourceDefinitions describe."""
 
     folder: str
     """Where its module keeps them, in files with one or more of them."""
@@ -121,6 +123,13 @@ COMPONENTS = {
         "deployment/base/nfd-crds", {"nodefeaturerules": Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeatureRule")}
     ),
     "karpenter": Component("pkg/apis/crds", {"nodepools": Kind("karpenter.sh", "v1", "NodePool")}),
+    "prometheus-operator": Component(
+        "example/prometheus-operator-crd",
+        {
+            "prometheusrules": Kind("monitoring.coreos.com", "v1", "PrometheusRule"),
+            "servicemonitors": Kind("monitoring.coreos.com", "v1", "ServiceMonitor"),
+        },
+    ),
     "argo-cd": Component(
         "manifests/crds",
         {
@@ -275,9 +284,15 @@ def published_crds(component: str, version: str) -> list[Schema]:
     return [each for each in documents if each.get("kind") == "CustomResourceDefinition"]
 
 
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML 1.1 has a type for a lone `=`, which PyYAML does not make; the operators of Alertmanager are texts."""
+
+
+Loader.add_constructor("tag:yaml.org,2002:value", Loader.construct_scalar)
+
+
 def read_yaml(path: Path) -> list[Schema]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return [document for document in yaml.load_all(path.read_bytes(), Loader=loader) if document]
+    return [document for document in yaml.load_all(path.read_bytes(), Loader=Loader) if document]
 
 
 def present(folder: Path) -> dict[str, Path]:

@@ -28,12 +28,12 @@ CLUSTERS = [
 
 def samples(name: str) -> dict[str, dict[str, Any]]:
     """The objects of a sample file by kind; the kind of Flux that shares its name with another has the group before."""
-    found = list(yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8")))
+    found = list(yaml.load_all((SAMPLES / name).read_text(encoding="utf-8"), yaml.CSafeLoader))
     return {f"flux/{obj['kind']}" if FLUX in obj["apiVersion"] else obj["kind"]: obj for obj in found}
 
 
 FLUX = "toolkit.fluxcd.io"
-COMMON = samples("kubernetes.yaml") | samples("nodes.yaml") | samples("engines.yaml")
+COMMON = samples("kubernetes.yaml") | samples("nodes.yaml") | samples("engines.yaml") | samples("monitoring.yaml")
 MUTATING = samples("kubernetes-1.36.yaml")
 BROUGHT = {"kueue": samples("kueue.yaml"), "volcano": samples("volcano.yaml")}
 """By the scheduler that brings the kinds."""

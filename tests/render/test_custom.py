@@ -84,7 +84,7 @@ def objects(found: Examined) -> dict[str, list[Any]]:
     assert codes(found) == []
     files = generate(found.org, found.custom)
     return {
-        path.removeprefix("train/custom/"): list(yaml.safe_load_all(text))
+        path.removeprefix("train/custom/"): list(yaml.load_all(text, yaml.CSafeLoader))
         for path, text in files.items()
         if path.startswith("train/custom/") and not path.endswith("kustomization.yaml")
     }

@@ -274,7 +274,7 @@ def run_kubeconform(folder: Path, *options: str) -> subprocess.CompletedProcess[
 
 def samples(name: str) -> list[dict[str, Any]]:
     """The objects of a sample file."""
-    return list(yaml.safe_load_all((SAMPLES / name).read_text(encoding="utf-8")))
+    return list(yaml.load_all((SAMPLES / name).read_text(encoding="utf-8"), yaml.CSafeLoader))
 
 
 @pytest.mark.slow
