@@ -24,6 +24,8 @@ class Job:
     profile: str | None = None
     cpu: str | None = None
     memory: str | None = None
+    counted: str = ""
+    """The flavor that its GPUs are counted on where it selects none; empty: the first that has them."""
 
     @property
     def asked(self) -> bool:
@@ -49,16 +51,27 @@ def request(cluster: ClusterPlan, queue: Queue, job: Job, namespace: str = "") -
     return Request(pod=pod, pods=pods, flavor=job.flavor or "", namespace=namespace)
 
 
-def _flavor(cluster: ClusterPlan, queue: Queue, job: Job, key: str) -> Hardware:
-    """The flavor that the GPUs are counted on: as given, or the first that has them, of those that the queue reaches
-    if it can be. Several for one pod are no shares where there is a choice."""
-    name, several = job.flavor, job.gpus is not None and job.gpus > 1
-    names = [name] if name is not None else [*queue.flavors, *cluster.flavors]
+def offering(cluster: ClusterPlan, queue: Queue, job: Job, key: str) -> list[Hardware]:
+    """The flavors that have what the job asks for: the given one, or all, those first that the queue reaches. Raises
+    `NoSuchJob` where there is none."""
+    name = job.flavor
+    names = [name] if name is not None else dict.fromkeys([*queue.flavors, *cluster.flavors])
     found = [flavor for each in names if key in (flavor := cluster.flavors[each]).names and flavor.gpu]
     if not found:
         where = f"flavor {name!r}" if name is not None else f"cluster {cluster.name!r}"
-        raise NoSuchJob(f"{where} has no {'GPUs' if key == GPUS else f'MIG profile {key!r}'} to ask for")
-    within = [flavor for flavor in found if flavor.name in queue.flavors]
+        offered = dict.fromkeys(each for flavor in names for each in cluster.flavors[flavor].names if each != key)
+        instead = [f"--profile {each}" for each in offered if each not in (GPUS, CPU, MEMORY)]
+        what = "whole GPUs" if key == GPUS and instead else "GPUs" if key == GPUS else f"MIG profile {key!r}"
+        raise NoSuchJob(f"{where} has no {what} to ask for" + (f": {' or '.join(instead)}" if instead else ""))
+    return found
+
+
+def _flavor(cluster: ClusterPlan, queue: Queue, job: Job, key: str) -> Hardware:
+    """The flavor that the GPUs are counted on: as given, or the first that has them, of those that the queue reaches
+    if it can be. Several for one pod are no shares where there is a choice."""
+    found, several = offering(cluster, queue, job, key), job.gpus is not None and job.gpus > 1
+    within = [flavor for flavor in found if flavor.name == job.counted]
+    within = within or [flavor for flavor in found if flavor.name in queue.flavors]
     return min(within or found, key=lambda flavor: several and flavor.shares > 1)
 
 

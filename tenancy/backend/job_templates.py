@@ -1,30 +1,24 @@
 """A job that lands in a unit, as a document: what its author would have to look up is filled in, the rest is marked.
 
-The fields are those that the schedulers read (docs/kueue.md, docs/volcano.md); each document was submitted to them
+The fields are those that the schedulers read (docs/jobs.md); each document was submitted to them
 (tests/cluster/test_job_templates.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from tenancy.backend.job_kinds import KINDS, LEADERS, known
+from tenancy.backend.job_pods import claims, launcher, pods, processes
+from tenancy.backend.job_priority import Author, offered, saving
 from tenancy.backend.manifest import Page
+from tenancy.backend.shared.admission import mutates
 from tenancy.backend.waiting import Request, Verdict, Waiting
-from tenancy.model.hardware import Hardware, Taint
-from tenancy.model.quantity import canonical
 from tenancy.plan.values import ClusterPlan, Namespace, Topology
 
-KINDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "kueue": ("batch", "jobset", "pytorch", "rayjob"),
-    "volcano": ("vcjob", "batch"),
-    "native": ("batch",),
-}
-"""By the `scheduler` of a cluster: the kinds of jobs that it has a document for, by what `--job` calls them."""
+NOBODY: Final = Author()
 
-EVERY: Final = tuple(dict.fromkeys(kind for kinds in KINDS.values() for kind in kinds))
-
-_LONGEST_NAME: Final = 40
+LONGEST_NAME: Final = 40
 """Of the part that is given: what controllers append, five random characters and a number for each level of objects,
 must fit into the 63 of a label."""
 
@@ -32,6 +26,8 @@ _QUEUE: Final = "scheduling.volcano.sh/queue-name"
 """Annotation of pod templates."""
 _MINIMUM: Final = "scheduling.volcano.sh/group-min-member"
 """Annotation of what owns the pods: without it Volcano starts them one by one (pg_controller_handler.go, 1.15.1)."""
+_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+"""Annotation of pod templates: pod sets of one group come to one place, others have a place each (tas.go, 0.19.2)."""
 
 
 def job_template(
@@ -42,90 +38,57 @@ def job_template(
     verdict: Verdict,
     namespaces: tuple[Namespace, ...],
     topology: Topology | None,
+    author: Author = NOBODY,
+    notes: tuple[str, ...] = (),
 ) -> Page:
     """The document of a job that runs, by its verdict, for the first of the namespaces that it may be submitted to.
 
-    `topology` is what its pods ask for by themselves; None where they get it, or there is none to get.
+    `topology` is the default of the unit, None where it has none; `notes` are comments above it all.
     """
     flavor, home = cluster.flavors[verdict.flavor], namespaces[0]
-    scheduler = cluster.cluster.scheduler
-    gang = request.pods > 1
-    priority, others = _priority(cluster)
-    asked = topology is not None and gang and waiting.asking is not None and flavor.name in topology.flavors
+    scheduler, kind = cluster.cluster.scheduler, known(kind)
+    named = offered(cluster, home, request, author)
+    lonely, borrows = (scheduler, kind) == ("kueue", "mpi"), verdict.outcome == "borrows"
+    alone = launcher(cluster, waiting, home, borrows=borrows) if lonely else None
+    led = scheduler == "kueue" and kind in LEADERS and alone is None
+    asks = _asks(cluster, waiting, topology, verdict.flavor, led or kind == "trainjob") if request.pods > 1 else ""
     values = {
         "scheduler": scheduler,
-        "name": f"{home.queue[:_LONGEST_NAME].rstrip('-')}-",
+        "notes": notes,
+        "name": author.name or f"{home.queue[:LONGEST_NAME].rstrip('-')}-",
+        "named": bool(author.name),
+        "image": author.image,
         "namespace": home.name,
         "namespaces": [each.name for each in namespaces[1:]],
-        "queue": verdict.queue,
-        "priority": priority,
-        "priorities": others,
-        "annotations": {_MINIMUM: str(request.pods)} if scheduler == "volcano" and gang else {},
-        "pod_annotations": {_QUEUE: verdict.queue} if scheduler == "volcano" else {},
-        "topology": waiting.asking(cluster, topology, flavor.name) if asked and topology and waiting.asking else "",
-        "pods": request.pods,
         "service_accounts": list(home.service_accounts),
-        "pod": _pod(cluster, waiting, flavor, request),
-        "resources": _resources(flavor, request),
-        "claims": _claims(flavor, request),
+        "queue": verdict.queue,
+        "priority": "".join(named[:1]),
+        "priorities": list(named[1:]),
+        "saving": saving(cluster, "".join(named[:1]), author),
+        "gang": {_MINIMUM: str(request.pods)} if scheduler == "volcano" and request.pods > 1 else {},
+        "topology": asks if scheduler == "volcano" else "",
+        "pods": request.pods,
+        "processes": processes(flavor, request),
+        "claims": claims(flavor, request),
+        "main": pods(cluster, waiting, flavor, request, home) | {"annotations": _annotations(verdict, asks, led)},
+        "launcher": alone and {**alone, "annotations": []},
     }
-    return Page("", f"jobs/{kind}.yaml.j2", values)
+    return Page("", f"jobs/{KINDS[scheduler][kind]}.yaml.j2", values)
 
 
-def _priority(cluster: ClusterPlan) -> tuple[str, list[str]]:
-    """A class for work that is like most, the lowest one that is not below the default of 0, and all others."""
-    ordered = sorted(cluster.priorities, key=lambda name: (cluster.priorities[name] < 0, abs(cluster.priorities[name])))
-    return (ordered[0], sorted(ordered[1:])) if ordered else ("", [])
+def _asks(cluster: ClusterPlan, waiting: Waiting, topology: Topology | None, flavor: str, apart: bool) -> str:
+    """What asks for the unit's topology; empty where there is none on the flavor, or where the API server gives it.
 
-
-def _pod(cluster: ClusterPlan, waiting: Waiting, flavor: Hardware, request: Request) -> dict[str, Any]:
-    """What its pods say to get to the nodes of the flavor and past their taints.
-
-    Kueue adds the labels of the flavor that it chooses, and a queue of Volcano has nodes of one flavor only. What Kueue
-    or a policy would add as well is written all the same: a job that tolerates a flavor has chosen it.
+    `apart`: whether its pods are `apart` from what the API server looks at as one job: two pod sets would get a place
+    each, and a TrainJob has no pod templates.
     """
-    pod: dict[str, Any] = {}
-    if cluster.cluster.scheduler == "volcano":
-        pod["schedulerName"] = "volcano"
-    alone = not waiting.lends and len(cluster.flavors) > 1
-    if alone or (request.flavor and cluster.cluster.scheduler != "volcano"):
-        pod["nodeSelector"] = dict(sorted(flavor.labels.items()))
-    barred = [taint for taint in flavor.taints if taint.keeps_out and (flavor.fenced or not waiting.injects)]
-    if barred:
-        pod["tolerations"] = [_toleration(taint) for taint in barred]
-    if claims := _claims(flavor, request):
-        pod["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": each["name"]} for each in claims]
-    return pod
+    if topology is None or waiting.asking is None or flavor not in topology.flavors:
+        return ""
+    return "" if mutates(cluster) and not apart else waiting.asking(cluster, topology, flavor)
 
 
-def _toleration(taint: Taint) -> dict[str, str]:
-    how = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
-    return {"key": taint.key, **how, "effect": taint.effect}
-
-
-def _resources(flavor: Hardware, request: Request) -> dict[str, Any]:
-    """Limits are for GPUs alone: cpu and memory that others leave idle on the node may be used. What is claimed is no
-    resource of the container."""
-    claimed = {device.resource for device in flavor.devices if device.device_class}
-    asked = {name: count for name, count in sorted(request.pod.items()) if count}
-    requests = {name: canonical(count, name) for name, count in asked.items() if name not in claimed}
-    limits = {name: quantity for name, quantity in requests.items() if name in flavor.mains and flavor.gpu}
-    claims = [{"name": "gpu"}] if claimed & asked.keys() else []
-    return {
-        **({"claims": claims} if claims else {}),
-        **({"limits": limits} if limits else {}),
-        "requests": requests,
-    }
-
-
-def _claims(flavor: Hardware, request: Request) -> list[dict[str, Any]]:
-    """The templates of its claims: name, class and number of devices."""
-    return [
-        {
-            "name": f"{device.device_class.split('.', 1)[0]}-{request.pod[device.resource]}",
-            "device_class": device.device_class,
-            "count": request.pod[device.resource],
-        }
-        for device in flavor.devices
-        if device.device_class and request.pod.get(device.resource)
-    ]
+def _annotations(verdict: Verdict, asks: str, led: bool) -> list[str]:
+    """Those of pod templates, as lines of YAML: of Volcano the queue, of Kueue the topology."""
+    if verdict.queue:
+        return [f"{_QUEUE}: {verdict.queue}"]
+    return [*([asks] if asks else []), *([f"{_GROUP}: job"] if asks and led else [])]

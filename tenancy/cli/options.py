@@ -11,6 +11,12 @@ from click.shell_completion import CompletionItem
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab")
 SCHEDULERS = ("kueue", "volcano", "native")
+JOBS = (
+    *("plain", "jobset", "pytorch", "tensorflow", "jax", "mpi", "ray", "trainjob", "leaderworkerset"),
+    "vcjob",
+    *("batch", "rayjob"),
+)
+"""The kinds of jobs that some scheduler has; the last two are what `plain` and `ray` were called before."""
 
 
 class Day(click.ParamType[date]):
@@ -95,6 +101,7 @@ class LossCode(click.ParamType[str]):
         return [CompletionItem(code) for code in CODES if code.startswith(incomplete)]
 
 
+JOB = click.Choice(JOBS)
 ORG = click.argument("org", required=False, type=click.Path(path_type=Path))
 OUT = click.option("-o", "--out", type=click.Path(path_type=Path), help="The output folder (default: out/ beside ORG).")
 FORMAT = click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How findings are shown.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tenancy.cli.base import main
-from tenancy.cli.options import ALLOW, CONTEXT, FORMAT, KUBECONFIG, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY, Share
+from tenancy.cli.options import ALLOW, CONTEXT, FORMAT, JOB, KUBECONFIG, ORG, OUT, SCHEDULERS, STRICT, TO, TODAY, Share
 from tenancy.commands.status import Status
 
 
@@ -132,7 +132,7 @@ def diff(
 @click.option(
     "--job",
     "kind",
-    type=click.Choice(("batch", "jobset", "pytorch", "rayjob", "vcjob")),
+    type=JOB,
     help="Write such a job as YAML instead, complete but for its image and command.",
 )
 @click.option(

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tenancy.backend import WAITING
+from tenancy.backend.job_kinds import known
+from tenancy.backend.job_notes import notes
+from tenancy.backend.job_priority import Author, offered, saving
+from tenancy.backend.job_refusals import Refusal, refusal, ways
 from tenancy.backend.job_request import Job, request
-from tenancy.backend.job_templates import job_template
+from tenancy.backend.job_templates import NOBODY, job_template
 from tenancy.backend.manifest import Page
 from tenancy.backend.shared.admission import mutates
 from tenancy.backend.waiting import Request, Verdict, Waiting, quota_of
@@ -17,6 +21,7 @@ from tenancy.model.hardware import GPUS, Hardware
 from tenancy.model.organization import Node, Org
 from tenancy.model.reach import queue_node
 from tenancy.model.unit_origins import facts
+from tenancy.plan.interruption import interruption
 from tenancy.plan.lending import held_by, leaves, loans, queue_of_unit
 from tenancy.plan.topology import default_topology
 from tenancy.plan.values import ClusterPlan, Group, Namespace, Queue
@@ -82,6 +87,8 @@ def explanation(look: Look, flavors: list[Hardware], job: Job) -> Explanation:
         hints=tuple(_hints([flavor for flavor in flavors if flavor.name in {each.flavor for each in promises}])),
         parts=waiting.parts(cluster, queue) if waiting.parts and queue else {},
         topology=_topology(look),
+        interruption=interruption(cluster, node),
+        scaled={each.name: each.most_pods for each in look.namespaces if each.keda},
     )
     if not job.asked:
         return shown
@@ -98,15 +105,30 @@ def _answered(look: Look, queue: Queue, job: Job, namespace: str) -> tuple[Reque
     return asked, look.waiting.verdict(look.cluster, queue.name, asked)
 
 
-def document(look: Look, queue: Queue, job: Job, kind: str) -> Page | None:
-    """A job of a kind that lands in the unit, in one of the namespaces in which it runs; None where it never would."""
+def document(
+    look: Look, queue: Queue, job: Job, kind: str, author: Author = NOBODY, *, noted: bool = False
+) -> Page | Refusal | None:
+    """A job of a kind that lands in the unit, in one of the namespaces in which it runs, and with `noted` what is to be
+    known of it; or why it is refused all the same. None where its size never runs."""
     answers = {namespace.name: _answered(look, queue, job, namespace.name) for namespace in look.namespaces}
     running = tuple(each for each in look.namespaces if answers[each.name][1].runs)
     if not running:
         return None
+    running = tuple(each for each in running if each.priorities == running[0].priorities)
+    cluster, topology = look.cluster, look.topology
     asked, verdict = answers[running[0].name]
-    topology = None if mutates(look.cluster) else look.topology
-    return job_template(look.cluster, look.waiting, kind, asked, verdict, running, topology)
+    flavor, kind = cluster.flavors[verdict.flavor], known(kind)
+    refused = refusal(cluster, kind, flavor, asked, running[0], topology, author)
+    if refused is not None:
+        return refused
+    saves = saving(cluster, "".join(offered(cluster, running[0], asked, author)[:1]), author)
+    told = notes(cluster, kind, look.node.title, flavor, asked, verdict, topology, author, saves) if noted else ()
+    return job_template(cluster, look.waiting, kind, asked, verdict, running, topology, author, told)
+
+
+def instead(look: Look, queue: Queue, whole: Job) -> tuple[str, ...]:
+    """What to ask for in place of a job that never runs, in the namespace of the unit, or in the first of them."""
+    return ways(look.cluster, look.waiting, queue, whole, look.namespaces[0].name)
 
 
 def _topology(look: Look) -> Topology | None:
