@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tenancy.compare.attention import attention
 from tenancy.compare.balance import Balance, Cost, balances, costs
 from tenancy.compare.diff import Change, diff
 from tenancy.compare.effects import Effects, effects, sides
@@ -84,7 +85,7 @@ def compare(
     ordered, over = gravest_first(needed), overruns(before, after, usage)
     reached = reaches(before, after)
     balanced = balances(before, after, flavors, old_flavors)
-    stronger = strengths(before, after, balanced)
+    stronger = strengths(before, after, balanced, attention(was, now))
     return Comparison(
         changes=changes,
         effects=meaning,

@@ -9,6 +9,8 @@ from typing import Final, TypeAlias
 
 from tenancy.backend import KINDS, scheduler, units
 from tenancy.backend.reading import UnitReading, note
+from tenancy.compare.priority_changes import priority_changes
+from tenancy.compare.rule_changes import rule_changes
 from tenancy.compare.snapshot import Identity, Snapshot
 from tenancy.model.hardware import CPU, MEMORY
 from tenancy.model.organization import Quota
@@ -16,8 +18,6 @@ from tenancy.model.organization import Quota
 NOTHING: Final = Quota(0, 0, 0)
 
 BINDINGS: Final = ("RoleBinding", "ClusterRoleBinding")
-PRIORITIES: Final = ("WorkloadPriorityClass", "PriorityClass")
-"""Kueue's own, and that of Kubernetes, which other schedulers read."""
 _ROLE_PREFIX: Final = "tenancy-"
 
 Mains: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -59,13 +59,16 @@ class UnitChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingChange:
-    """A setting of units that stay: `state`, `weight`, `topology`, a key of the policy, or the value of a priority."""
+    """A setting of units that stay: `state`, `weight`, `topology`, `priorities`, `pod_security`, `autoscaling`, a key
+    of the policy; of a priority: `priority` (its value), `preemptible`, `grace_period`; or of the cluster: the level of
+    a guard (`guard_fences`), and what is measured (`prometheus`, `grafana`, `pending_after`, …)."""
 
     cluster: str
     key: str
     before: str
     after: str
     units: tuple[str, ...]
+    """Or priorities; of a setting of the cluster `the organization`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,10 +276,8 @@ def _settings(pairs: list[tuple[str, Side, Side]], old: Snapshot, new: Snapshot)
                 found.setdefault((cluster, key, before, after), []).append(name)
         for name, before, after in _topologies(old, new, cluster):
             found.setdefault((cluster, "topology", before, after), []).append(name)
-        was, now = (_priorities(side, cluster) for side in (old, new))
-        for name in was.keys() & now.keys():
-            if was[name] != now[name]:
-                found[(cluster, "priority", was[name], now[name])] = [name]
+        for key, before, after, name in (*priority_changes(old, new, cluster), *rule_changes(old, new, cluster)):
+            found.setdefault((cluster, key, before, after), []).append(name)
     for (cluster, key, before, after), names in sorted(found.items()):
         yield SettingChange(cluster=cluster, key=key, before=before, after=after, units=tuple(sorted(names)))
 
@@ -298,10 +299,6 @@ def _topologies(old: Snapshot, new: Snapshot, cluster: str) -> Iterator[tuple[st
             before, after = (note(side.items[each], "default-topology") or "none" for side in (old, new))
             if before != after and (unit := note(obj, "unit")):
                 yield unit, before, after
-
-
-def _priorities(snapshot: Snapshot, cluster: str) -> dict[str, str]:
-    return {obj["metadata"]["name"]: str(obj.get("value", 0)) for obj in snapshot.of(cluster, *PRIORITIES)}
 
 
 def _namespaces(old: Snapshot, new: Snapshot, pairs: list[tuple[str, Side, Side]]) -> Iterator[NamespaceChange]:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from tenancy.backend.manifest import Object
+from tenancy.backend.reading import note
+from tenancy.backend.shared.guards.security import LEVEL
 from tenancy.compare.amounts import few
-from tenancy.compare.diff import Change, Update
+from tenancy.compare.diff import Change, Delete, Update
 from tenancy.compare.effects import NOTHING, Effects
 from tenancy.compare.procedures import Mark, Procedure
 from tenancy.compare.reaches import ReachChange
+from tenancy.compare.rule_changes import GUARD
 from tenancy.compare.strengths import StrengthChange
 from tenancy.compare.usage import Overrun
 
@@ -27,7 +31,7 @@ class Level(StrEnum):
     MEDIUM = "medium"
     """Somebody loses quota, access or a setting; nothing that runs is ended by the sync itself."""
     HIGH = "high"
-    """Work that runs may be ended, or a step by hand is needed."""
+    """Work that runs may be ended, one unit may harm all others, or a step by hand is needed."""
     DESTRUCTIVE = "destructive"
     """Namespaces, queues or data go for good, or the cluster may stop."""
 
@@ -66,8 +70,22 @@ _RULES: Final = (
 )
 """Kinds that say what people and pods may do, whose meaning no other part of a plan tells."""
 
+PRIVILEGED: Final = "privileged"
+"""The level at which a pod is root on its node."""
+
 _ENDING: Final = {"kueue": ("draining",)}
 """By scheduler: the states in which what runs is evicted."""
+
+_GAINED: Final = (
+    ("state", "active"),
+    ("autoscaling", "keda"),
+    ("prometheus", "operator"),
+    ("grafana", "sidecar"),
+)
+"""Settings that take nothing from anybody: a unit takes work again, members may do more, people are told more."""
+
+_STOPS: Final = {"kueue": f"{GUARD}cluster"}
+"""By scheduler: the guard without which one object stops the cluster. Volcano cannot do without (guard-is-safety)."""
 
 _MARKS: Final = {
     Mark.OUTAGE: Level.DESTRUCTIVE,
@@ -115,6 +133,29 @@ def _ended(found: Findings) -> Iterator[str]:
     yield from _counted(names, "unit is drained: what runs there is evicted", "units are drained: what runs is evicted")
 
 
+def _stoppable(found: Findings) -> Iterator[str]:
+    """A cluster that one object of one tenant stops from now on."""
+    for each in found.effects.settings:
+        if each.before == "deny" and each.key == _STOPS.get(found.effects.schedulers[each.cluster]):
+            yield f"guard cluster {each.before} → {each.after}: one object may stop the scheduler of {each.cluster}"
+
+
+def _privileged(found: Findings) -> Iterator[str]:
+    """Units whose pods are root on nodes that they share, those that come too."""
+    names = [
+        note(each.new, "unit")
+        for each in found.changes
+        if not isinstance(each, Delete) and each.identity.kind == "Namespace" and each.identity.cluster in found.there
+        if _level(each.new) == PRIVILEGED != (_level(each.old) if isinstance(each, Update) else "")
+    ]
+    yield from _counted(names, "unit may be root on nodes of others", "units may be root on nodes of others")
+
+
+def _level(namespace: Object) -> str:
+    found: str = namespace["metadata"].get("labels", {}).get(LEVEL, "")
+    return found
+
+
 def _over(found: Findings) -> Iterator[str]:
     names = [each.unit for each in found.overruns if each.certain]
     yield from _counted(names, "unit uses more than it will own", "units use more than they will own")
@@ -146,8 +187,8 @@ def _access(found: Findings) -> Iterator[str]:
 
 
 def _settings(found: Findings) -> Iterator[str]:
-    """A unit that takes work again gains; of every other setting somebody may lose."""
-    changed = [each for each in found.effects.settings if (each.key, each.after) != ("state", "active")]
+    """Of most settings somebody may lose."""
+    changed = [each for each in found.effects.settings if (each.key, each.after) not in _GAINED]
     for each in changed:
         yield f"{each.key.replace('_', ' ')} {each.before} → {each.after}: {few(each.units)}"
 
@@ -202,7 +243,7 @@ _Reason: TypeAlias = Callable[[Findings], Iterator[str]]
 
 _REASONS: Final[dict[Level, tuple[_Reason, ...]]] = {
     Level.DESTRUCTIVE: (_destroyed, _queues),
-    Level.HIGH: (_ended, _over),
+    Level.HIGH: (_ended, _over, _stoppable, _privileged),
     Level.MEDIUM: (_quota, _reach, _weaker, _access, _settings, _rules),
     Level.LOW: (_gains, _others),
 }

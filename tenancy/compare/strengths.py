@@ -1,4 +1,4 @@
-"""Whose promise gets weaker or stronger by the numbers and rules of others, without a change of their own numbers.
+"""Whose promise gets weaker or stronger by numbers and rules, of others or their own, beside what the numbers say.
 
 Only what holds under the scheduler of the cluster: Volcano looks at neither weights nor rules of reclaim and
 preemption, and lends out what is reserved; Kubernetes alone lends nothing (docs/parity.md).
@@ -6,7 +6,7 @@ preemption, and lends out what is reserved; Kubernetes alone lends nothing (docs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -58,11 +58,15 @@ _SHARING: Final = {
 
 
 def strengths(
-    old: Mapping[str, Side], new: Mapping[str, Side], balances: tuple[Balance, ...] = ()
+    old: Mapping[str, Side],
+    new: Mapping[str, Side],
+    balances: tuple[Balance, ...] = (),
+    others: Iterable[StrengthChange] = (),
 ) -> tuple[StrengthChange, ...]:
-    """Weaker ones first."""
+    """Weaker ones first; `others` are those that no unit says."""
     found = [change for cluster in old.keys() & new.keys() for change in _changes(cluster, old[cluster], new[cluster])]
     found += filter(None, map(_spare, balances))
+    found += others
     return tuple(sorted(found, key=_order))
 
 
@@ -88,6 +92,7 @@ def _changes(cluster: str, old: Side, new: Side) -> Iterator[StrengthChange]:
             yield from both.reclaims(name)
             yield from both.preemptions(name)
             yield from both.borrowed(name)
+            yield from both.safe(name)
         yield from both.weights(name)
 
 
@@ -181,13 +186,34 @@ class _Both:
         before, after = (self._revocable(index, name, flavor, resource) for index in (0, 1))
         if was != now or before == after:
             return None
-        tree = self._trees[1]
-        most = tree.reach(tree.units[name], flavor, resource) - now.quota
+        most = self._beyond(1, name, flavor, resource)
         words = (
             f"of {amount_of(most, resource)} that it can borrow, owners may take back {shown(after, resource)}, "
             f"before {shown(before, resource)}"
         )
         return after < before, words
+
+    def safe(self, name: str) -> Iterator[StrengthChange]:
+        """What a unit pays so that nobody takes GPUs back from it, or gets for letting others do so."""
+        if self.new.scheduler != "native":
+            yield from self._each(name, self._safe)
+
+    def _safe(self, name: str, flavor: str, resource: str) -> _Said:
+        before, after = (self._beyond(index, name, flavor, resource) for index in (0, 1))
+        was, now = self._quotas(name, flavor, resource)
+        if before and not after and now.quota:
+            words = f"it gives up {amount_of(before, resource)} of reach; what it runs is never evicted for others"
+            return True, words
+        if after and not before and was.quota:
+            words = f"it may borrow {amount_of(after, resource)}; jobs beyond its own may be evicted for others"
+            return False, words
+        return None
+
+    def _beyond(self, index: int, name: str, flavor: str, resource: str) -> int:
+        """What a unit can come to use beside its own."""
+        tree = self._trees[index]
+        unit = tree.units[name]
+        return tree.reach(unit, flavor, resource) - quota_of(unit, flavor, resource).quota
 
     def weights(self, name: str) -> Iterator[StrengthChange]:
         """Its part of what stands idle, where siblings want it all. Fair sharing compares the units below one."""
@@ -234,8 +260,7 @@ class _Both:
         level that its limit and those of the units above it let it borrow from."""
         tree = self._trees[index]
         at = tree.units[name]
-        most = tree.reach(at, flavor, resource) - quota_of(at, flavor, resource).quota
-        owned = 0
+        most, owned = self._beyond(index, name, flavor, resource), 0
         while (above := tree.above(at)) is not None and owned < most:
             own = quota_of(at, flavor, resource)
             if own.limit <= own.quota:

@@ -87,8 +87,18 @@ def edits(tree: Raw, base: KeyPath, asked: Assignment) -> list[Edit]:
         if length is not None:
             at = len(base) + length
             return [set_number(value_at(tree, path[:at]), path[:at], path[at:], value)]
-        return [Edit("set", path, value)]
+        return [_set_priority(value_at(tree, path[:2]), path, value) or Edit("set", path, value)]
     return _list_edits(path, said, asked, value)
+
+
+def _set_priority(said: Raw, path: KeyPath, value: Written) -> Edit | None:
+    """The edit of a key of a priority that is written as a bare number, which is its value until another key joins it;
+    None for other edits."""
+    if path[:1] != ("priorities",) or len(path) != 3 or not isinstance(said, int):
+        return None
+    if path[2] == "value":
+        return Edit("set", path[:2], value)
+    return Edit("set", path[:2], {"value": said, path[2]: value.value})
 
 
 def _unset(tree: Raw, base: KeyPath, path: KeyPath) -> Edit:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from json import dumps
 from typing import Any, Final
 
+from tenancy.model.interruption import Interruption
 from tenancy.model.loans import Loan
 from tenancy.model.origins import Origin
 from tenancy.model.quantity import canonical
@@ -127,6 +128,10 @@ class Explanation:
     parts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What each namespace may use, where several have parts of their own."""
     topology: Topology | None = None
+    interruption: Interruption | None = None
+    """None where no priority says `preemptible`, or nothing is lent."""
+    scaled: Mapping[str, int] = field(default_factory=dict)
+    """By namespace in which KEDA may be used, to how many pods it may scale."""
     answer: Answer | None = None
     unasked: tuple[str, ...] = ()
     """Units to ask instead, where a job was asked about and the unit has no queue of its own."""
@@ -164,6 +169,8 @@ def _data(each: Explanation) -> dict[str, Any]:
         ],
         "parts": {name: quantities(amounts) for name, amounts in each.parts.items()},
         "topology": asdict(each.topology) if each.topology else None,
+        "interruption": asdict(each.interruption) if each.interruption else None,
+        "scaled": dict(each.scaled),
         "job": {**asdict(answer), "pod": quantities(answer.pod)} if answer else None,
         "ask": list(each.unasked),
     }

@@ -46,6 +46,9 @@ def _block(each: Explanation, width: int, *, origins: bool) -> Iterator[str]:
     if borrowing := list(_borrowing(each, words)):
         yield ""
         yield from _sentences(borrowing, width, "")
+    if each.interruption is not None:
+        yield ""
+        yield from _sentences([each.interruption.words], width, "")
     for found in each.fragmentation:
         yield ""
         yield from _sentences([_fragmentation(found, words)], width, "")
@@ -55,6 +58,9 @@ def _block(each: Explanation, width: int, *, origins: bool) -> Iterator[str]:
     if each.topology is not None:
         yield ""
         yield from _sentences(_topology(each.topology, words), width, "")
+    if each.scaled:
+        yield ""
+        yield from _sentences(_scaled(each.scaled), width, "")
     if origins:
         yield ""
         yield from origins_view(each, width)
@@ -158,6 +164,14 @@ def _topology(topology: Topology, words: Words) -> Iterator[str]:
         yield f"Its topology is {default}, and before Kubernetes 1.36 jobs ask for it by themselves: {_names(asked)}."
     if topology.lacking and topology.given:
         yield words.lacking[topology.mode].format(flavors=_names(list(topology.lacking)))
+
+
+def _scaled(scaled: Mapping[str, int]) -> Iterator[str]:
+    """How far KEDA goes, in each namespace where that differs."""
+    most = [plural(number, "pod") for number in set(scaled.values())]
+    if len(most) > 1:
+        most = [f"{plural(number, 'pod')} in {namespace}" for namespace, number in scaled.items()]
+    yield f"KEDA scales its work to no more than {_names(most)}: a ScaledObject that asks for more is refused."
 
 
 def _job(each: Explanation, words: Words, width: int) -> Iterator[str]:

@@ -14,6 +14,7 @@ from tenancy.compare.comparison import Comparison
 from tenancy.model.hardware import Hardware
 from tenancy.model.organization import Node, Org, Quota
 from tenancy.model.reach import budgeted, queue_node
+from tenancy.plan.interruption import interruption
 from tenancy.plan.values import ClusterPlan, Group, Queue
 from tenancy.site.values import Bar, ClusterPage, Loan, Loans, People, Row, Stock, UnitPage
 
@@ -150,6 +151,7 @@ def _unit(
         rows=tuple(_rows(cluster, node, held)),
         borrows=tuple(_loans(cluster, node, _borrowed)),
         lends=tuple(_loans(cluster, node, _lent)),
+        interruption=said.words if (said := interruption(cluster.plan, node)) is not None else "",
         people=tuple(_people(node)),
         namespaces=_namespaces(cluster, node),
         children=pages,

@@ -98,6 +98,8 @@ class UnitPage:
     rows: tuple[Row, ...]
     borrows: tuple[Loans, ...]
     lends: tuple[Loans, ...]
+    interruption: str
+    """What becomes of its GPU jobs when GPUs are taken back; empty where no priority says."""
     people: tuple[People, ...]
     namespaces: tuple[str, ...]
     children: tuple[UnitPage, ...]

@@ -27,6 +27,7 @@ from tenancy.diagnostics import Diagnostic, Severity
 from tenancy.model.organization import Quota
 from tenancy.pipeline import examine, generate
 from tests.compare.build import GPU, RULE, comparison, effects, finding, named
+from tests.examples import often
 
 EDITS = Path(__file__).parent / "edits"
 KINDS = sorted(path.name for path in EDITS.iterdir())
@@ -59,7 +60,7 @@ def test_each_kind_of_edit_reads_as_in_its_golden_file(kind: str, tmp_path: Path
 TAGS = re.compile(r"<!-- tenancy-plan( [A-Za-z0-9-]+)? -->|</?details>|</?summary>|</?code>|<br>")
 """All the HTML that is ours."""
 
-SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 HOSTILE = (
     *("@everyone", "#1", "!1", "GH-1", "deadbeef", "https://a.example", "www.a.example", "ada@a.example", ":tada:"),

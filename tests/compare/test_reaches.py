@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from tenancy.backend import WAITING
 from tenancy.compare.reaches import reaches
 from tests.compare.support import VISION, compared, read, tree
+from tests.examples import often
 from tests.queue_strategies import edits
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("scheduler", WAITING)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from tenancy.compare.comparison import Comparison
 from tenancy.compare.strengths import strengths
 from tests.compare.support import LANGUAGE, RESEARCH, SEARCH, VISION, compared, read, tree
+from tests.examples import often
 from tests.queue_strategies import edits
 
 
@@ -142,7 +143,7 @@ def test_fewer_spare_nodes_are_told_where_the_old_organization_is_known() -> Non
 
 
 @pytest.mark.parametrize("scheduler", ["kueue", "volcano", "native"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=often(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=edits())
 def test_the_way_back_undoes_the_way_there(scheduler: str, pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     """Whatever organizations are drawn: who gets weaker by a change gets stronger by taking it back, and by nothing

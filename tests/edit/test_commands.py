@@ -112,6 +112,22 @@ SETS: dict[str, tuple[list[str], tuple[tuple[str, str, str], ...]]] = {
         ((RESEARCH, "expires: 2027-03-31", "expires: 2027-04-30"),),
     ),
     "the organization": (["acme", "priorities.batch=10"], ((ROOT, "research: 100}", "research: 100, batch: 10}"),)),
+    "a priority may be interrupted": (
+        ["priorities/research", "preemptible=checkpointed", "gracePeriod=5m"],
+        ((ROOT, "research: 100}", "research: {value: 100, preemptible: checkpointed, gracePeriod: 5m}}"),),
+    ),
+    "the value of a priority that says no more": (
+        ["priorities/research", "value=200"],
+        ((ROOT, "research: 100}", "research: 200}"),),
+    ),
+    "a priority by the name of the organization": (
+        ["acme", "priorities.production.preemptible=restartable"],
+        ((ROOT, "production: 1000", "production: {value: 1000, preemptible: restartable}"),),
+    ),
+    "the priorities of a unit": (
+        ["research/vision", "priorities=[research]"],
+        ((RESEARCH, "[ci]}\n", "[ci]}\n        priorities: [research]\n"),),
+    ),
     "the name of the organization and more": (
         ["acme", "name=zenith", "displayName='Zenith #1'"],
         ((ROOT, "name: acme\n", "name: zenith\ndisplayName: 'Zenith #1'\n"),),
@@ -456,6 +472,19 @@ def test_a_rename_finds_the_cluster_of_a_flavor_and_the_priorities_of_a_unit(org
     assert path.read_text() == old.replace("cluster: train", "cluster: eu").replace("    train:\n", "    eu:\n")
     assert run(["rename", "priorities/research", "normal"]) == 0, capsys.readouterr().err
     assert "priorities: [production, normal]" in path.read_text()
+
+
+def test_a_priority_that_says_more_is_changed_key_by_key(org: Path, capsys: Capture) -> None:
+    """Its value, its grace, its name: what else it says stays as it is written."""
+    path = org / "org.yaml"
+    whole = "research: {value: 100, preemptible: checkpointed, gracePeriod: 2m}"
+    path.write_text(path.read_text().replace("research: 100}", f"{whole}}}"))
+    assert run(["set", "priorities/research", "value=200", "gracePeriod=5m"]) == 0, capsys.readouterr().err
+    assert "research: {value: 200, preemptible: checkpointed, gracePeriod: 5m}}" in path.read_text()
+    assert run(["set", "priorities/research", "preemptible=restartable", "gracePeriod-"]) == 0, capsys.readouterr().err
+    assert "research: {value: 200, preemptible: restartable}}" in path.read_text()
+    assert run(["rename", "priorities/research", "normal"]) == 0, capsys.readouterr().err
+    assert "normal: {value: 200, preemptible: restartable}}" in path.read_text()
 
 
 def test_a_template_that_mentions_the_old_name_is_pointed_out(org: Path, capsys: Capture) -> None:

@@ -17,6 +17,7 @@ from tenancy.edit.editing import FileEdit, Texts, edited
 from tenancy.edit.errors import Refused
 from tenancy.edit.values import Written, same
 from tenancy.load import load
+from tests.examples import often
 
 EXAMPLE = Path(__file__).parent.parent.parent / "org"
 VISION: KeyPath = ("departments", "research", "teams", "vision")
@@ -87,7 +88,7 @@ def _spelling(path: KeyPath) -> str:
 
 @pytest.mark.slow
 @given(st.sampled_from(SCALARS), VALUES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=often(15), deadline=None)
 def test_a_value_of_the_example_changes_alone_and_back(path: KeyPath, value: Any) -> None:
     """The tree is the old one with this value, one line differs, and the reverse gives the old bytes."""
     before = Texts(EXAMPLE)
@@ -124,7 +125,7 @@ def _several(draw: st.DrawFn) -> list[Edit]:
 
 @pytest.mark.slow
 @given(_several())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=often(15), deadline=None)
 def test_several_edits_of_the_example_are_the_edited_tree(edits: list[Edit]) -> None:
     """Whatever is set, removed and renamed together: the files say the old tree with these edits, and nothing else."""
     expected = copy.deepcopy(TREE)

@@ -16,6 +16,7 @@ from tenancy.edit.errors import Unlawful
 from tenancy.edit.transfer import transfer
 from tenancy.model.organization import Node, Org
 from tenancy.pipeline import Options, examine
+from tests.examples import often
 from tests.strategies import small_organizations
 
 
@@ -38,7 +39,7 @@ def _pool(unit: Node, flavor: str, resource: str) -> int:
 
 @pytest.mark.slow
 @given(small_organizations(), st.data())
-@settings(max_examples=15, deadline=None, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=often(10), deadline=None, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
 def test_a_transfer_moves_quota_and_breaks_no_sum(tree: dict[str, Any], data: st.DataObject) -> None:
     """One side has that much less, the other that much more, everybody else what they had; no sum is exceeded."""
     with tempfile.TemporaryDirectory() as folder:

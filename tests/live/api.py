@@ -62,7 +62,7 @@ class FakeApi:
 
     def deploy(self, path: Path) -> None:
         """The objects in a file of out/, of whatever kinds."""
-        for obj in yaml.safe_load_all(path.read_text()):
+        for obj in yaml.load_all(path.read_text(), yaml.CSafeLoader):
             if "metadata" in obj:
                 namespaced = "namespace" in obj["metadata"]
                 self.kinds.setdefault(obj["apiVersion"], {})[obj["kind"]] = (f"{obj['kind'].lower()}s", namespaced)

@@ -23,6 +23,7 @@ from tenancy.live.proposal import Proposal, Proposed, propose
 from tenancy.model.gpus import CATALOGUE
 from tenancy.model.mig import Placement, pack
 from tenancy.plan import plan
+from tests.examples import often
 from tests.live.lists import LISTS, NAMES, nodes_of, organization_of
 
 TO_DO = {
@@ -334,7 +335,7 @@ def _named(node: LiveNode, name: str) -> LiveNode:
     return replace(node, name=name, labels={**node.labels, "kubernetes.io/hostname": name})
 
 
-@settings(max_examples=40)
+@settings(max_examples=often(25))
 @given(nodes=_lists())
 def test_any_nodes_give_a_valid_proposal(nodes: list[LiveNode]) -> None:
     """Whatever nodes say of themselves, the proposal compiles without errors and agrees with them; no node is lost."""

@@ -19,6 +19,7 @@ from tenancy.plan import plan
 from tenancy.site.pages import site
 from tenancy.site.reading import clusters
 from tenancy.site.values import ClusterPage, UnitPage
+from tests.examples import often
 from tests.orgs import changed, organized, scheduled
 from tests.strategies import organizations
 
@@ -156,7 +157,7 @@ def test_people_are_those_of_the_unit_and_of_all_above() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=often(20), deadline=None)
 @given(organizations())
 def test_whoever_reaches_more_than_its_quota_is_shown_a_lender(tree: dict[str, Any]) -> None:
     """And who is shown none reaches no more: the page tells the same as `explain`."""

@@ -10,6 +10,7 @@ from tenancy.compare.amounts import few, measure, shown
 from tenancy.compare.comparison import Comparison
 from tenancy.compare.effects import AccessChange, NamespaceChange, QuotaChange, UnitChange
 from tenancy.compare.procedures import Procedure
+from tenancy.compare.rule_changes import EVERYBODY
 from tenancy.compare.strengths import StrengthChange
 from tenancy.compare.views.markdown_headline import heading, headline
 from tenancy.compare.views.markdown_objects import TITLE, objects
@@ -18,7 +19,6 @@ from tenancy.compare.views.objects import plural
 from tenancy.compare.views.words import (
     ABSENT,
     COST,
-    EVERYBODY,
     arrow,
     balanced,
     dearer,

@@ -12,36 +12,16 @@ from tenancy.compare.diff import Create, Delete, Update
 from tenancy.compare.effects import NOTHING, AccessChange, QuotaChange, SettingChange
 from tenancy.compare.procedures import Mark
 from tenancy.compare.reaches import ReachChange
+from tenancy.compare.rule_changes import EVERYBODY
 from tenancy.compare.strengths import StrengthChange
 from tenancy.compare.views.objects import plural
+from tenancy.compare.views.setting_words import meaning
 from tenancy.model.organization import Quota
 
 ABSENT: Final = "–"  # noqa: RUF001
 """An amount of a side that does not have the unit or the flavor."""
 
-EVERYBODY: Final = "the organization"
-"""What is said where no unit is named."""
-
 COST: Final = f"Cost per month (quota for {HOURS} hours at the prices of org/)"
-
-_STATES: Final = {
-    "kueue": {
-        "active": "takes new work",
-        "held": "admits no new work, what runs goes on",
-        "draining": "admits no new work, what runs is evicted",
-    },
-    "volcano": {
-        "active": "takes new work",
-        "held": "refuses new work, what waits still starts",
-        "draining": "refuses new work and ends nothing",
-    },
-    "native": {
-        "active": "takes new work",
-        "held": "gets no new pods, what runs goes on",
-        "draining": "gets no new pods, and nothing is ended",
-    },
-}
-"""By scheduler and state of a unit."""
 
 
 def telling(change: QuotaChange) -> bool:
@@ -117,9 +97,8 @@ def followers(unit_count: int) -> str:
 def setting(change: SettingChange, comparison: Comparison) -> str:
     """What becomes of a setting, and what its new value means where the word alone does not say it."""
     key = change.key.replace("_", " ")
-    states = _STATES[comparison.effects.schedulers[change.cluster]] if change.key == "state" else {}
-    meaning = f" ({states[change.after]})" if change.after in states else ""
-    return f"{key} {change.before} → {change.after}{meaning}"
+    said = meaning(change, comparison.effects.schedulers[change.cluster])
+    return f"{key} {change.before} → {change.after}" + (f" ({said})" if said else "")
 
 
 def touched(comparison: Comparison) -> list[Balance]:
