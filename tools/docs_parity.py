@@ -17,6 +17,7 @@ from tenancy.report.parity import Code, text
 MEANINGS: Final[Mapping[Key, str]] = {
     "gang": "the pods of a job start together, or none; one that is not ready in time is put back, in the end given up",
     "priorities": "jobs of a higher priority go first",
+    "interruption": "GPU jobs that borrow have a priority that is `preemptible`, and its time to save their state",
     "placement": "jobs are packed onto nodes, and start only where these have room (`placement: packed`)",
     "flavors": "a job that names no flavor goes to the first of its team's that has room",
     "reclaimTime": "taking back costs about a second for each job that is evicted",
@@ -28,6 +29,7 @@ MEANINGS: Final[Mapping[Key, str]] = {
     "wholeNodes": "a flavor is given out in whole nodes",
     "topology": "a job may ask to stay within one level",
     "topologyDefault": "a job that asks for no topology gets the unit's (`topology: required rack`)",
+    "unitPriorities": "the jobs of a unit have only its own priorities (`priorities: [research]`)",
     "reserved": "never lent: free the moment the unit asks",
     "quota": "the unit's own",
     "limit": "never more, borrowing included",

@@ -1,7 +1,7 @@
 """Backends: functions from a cluster's plan to files of objects and documents, and back from objects to promises.
 
 Adding one: a package with `compile`, `parity`, `waiting` and `reading`, and its line in each registry below. What makes
-the nodes what the flavors say (`nodes/`) is the same under every scheduler.
+the nodes what the flavors say (`nodes/`), and fairness among clients of the API server, is the same under each of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from tenancy.backend import kueue, losses, native, nodes, volcano
+from tenancy.backend import kueue, losses, native, nodes, telemetry, volcano
 from tenancy.backend.kueue import parity as kueue_parity
 from tenancy.backend.kueue import reading as kueue_reading
 from tenancy.backend.kueue import waiting as kueue_waiting
@@ -20,6 +20,7 @@ from tenancy.backend.native import reading as native_reading
 from tenancy.backend.native import waiting as native_waiting
 from tenancy.backend.parity import Answers, Loss
 from tenancy.backend.reading import UnitReading
+from tenancy.backend.shared import fairness
 from tenancy.backend.shared import losses as shared_losses
 from tenancy.backend.volcano import losses as volcano_losses
 from tenancy.backend.volcano import parity as volcano_parity
@@ -73,9 +74,11 @@ _OWN_KINDS: Final[Mapping[str, str]] = {"ClusterQueue": "kueue", "Queue": "volca
 
 
 def items(plan: ClusterPlan) -> Iterator[Manifest | Page]:
-    """All files of a cluster, its scheduler's and those of its nodes."""
+    """All files of a cluster: its scheduler's, those of its nodes, that of its API server, and what is measured."""
     yield from BACKENDS[plan.cluster.scheduler](plan)
     yield from nodes.compile(plan)
+    yield from fairness.manifests(plan)
+    yield from telemetry.compile(plan)
 
 
 def units(objects: Iterable[Object]) -> list[UnitReading]:

@@ -62,6 +62,7 @@ class Answers(TypedDict):
 
     gang: Answer
     priorities: Answer
+    interruption: Answer
     placement: Answer
     flavors: Answer
     reclaimTime: Answer
@@ -73,6 +74,7 @@ class Answers(TypedDict):
     wholeNodes: Answer
     topology: Answer
     topologyDefault: Answer
+    unitPriorities: Answer
     reserved: Answer
     quota: Answer
     limit: Answer

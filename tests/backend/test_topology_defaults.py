@@ -13,6 +13,7 @@ import pytest
 from tenancy.backend import PARITIES, items
 from tenancy.backend.manifest import Manifest, Object
 from tenancy.backend.parity import Fate, parity
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, sized
 from tenancy.plan import plan
 from tenancy.plan.values import ClusterPlan
 from tests.orgs import organized
@@ -112,6 +113,30 @@ def test_a_change_of_a_unit_is_a_change_of_its_namespaces_alone(scheduler: str) 
         for topology in ("required rack", "preferred block")
     )
     assert one == other
+
+
+def test_every_kind_of_several_templates_says_how_many_pods_each_has() -> None:
+    """At a place around each template, so that a leader is told from its workers; the other kinds have one template."""
+    several = {each.kind: each.paths for each in sized(POD_TEMPLATES)}
+    for each in POD_TEMPLATES:
+        if each.kind in several:
+            assert len(several[each.kind]) == len(each.paths)
+            assert all(path.startswith(f"{at}.") for at, path in zip(several[each.kind], each.paths, strict=True))
+        else:
+            assert each.kind in ("Pod", "Deployment", "StatefulSet", "Job", "CronJob")
+    assert several["JobSet"] == ("spec.replicatedJobs[]",)
+    assert several["RayCluster"] == ("spec.headGroupSpec", "spec.workerGroupSpecs[]")
+
+
+def test_under_kueue_a_group_is_written_after_the_default() -> None:
+    """The first patches leave each template with annotations, to which the others add: a patch to a place that is not
+    there would lose both."""
+    (policy, _) = [each for each in objects(tree("kueue", "required rack")) if each["metadata"]["name"] == POLICY]
+    patches = policy["spec"]["mutations"][0]["jsonPatch"]["expression"]
+    default, group = patches.split(" +\n(variables.led ? variables.given : [])")
+    assert default.startswith("variables.given.map(")
+    assert "podset-group-name" in group
+    assert "podset-group-name" not in default
 
 
 def test_values_cannot_break_out_of_the_expressions() -> None:

@@ -10,11 +10,12 @@ from tenancy.backend import BACKENDS, WAITING
 from tenancy.backend.waiting import within_limits
 from tenancy.model.reach import within_reach
 from tenancy.plan import plan
+from tests.examples import often
 from tests.orgs import organized
 from tests.strategies import organizations
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(organizations())
 def test_limits_of_the_plan_reach_as_far_as_those_of_the_organization(tree: dict[str, Any]) -> None:
     """For every department and flavor, though the plan knows a part of a team's projects as one unit."""

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from tenancy.backend import items
 from tenancy.backend.gitops.applications import applications
-from tenancy.backend.gitops.kinds import DEPARTMENT, WHOLE, Kind, Kinds, kind_of
+from tenancy.backend.gitops.kinds import DEPARTMENT, MONITORING, WHOLE, Kind, Kinds, kind_of
 from tenancy.pipeline import generate
 from tenancy.plan import plan
+from tests.examples import often
 from tests.kustomize import NAME, build, identity, objects
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REPO = "https://git.example/acme/gpus.git"
 ENGINES = st.sampled_from((("argocd", "kueue"), ("argocd", "volcano"), ("argocd", "native"), ("flux", "kueue")))
 FOLDERS = {"argocd": "argocd", "flux": "flux"}
@@ -105,7 +106,8 @@ def test_a_project_allows_what_its_application_has_and_what_the_compiler_may_wri
             project = projects[apps[name]["project"]]
             whole = name.endswith("-cluster")
             allowed = _allowed(project)
-            assert allowed == (WHOLE if whole else DEPARTMENT)[scheduler]
+            own = MONITORING if name.endswith("-monitoring") else (WHOLE if whole else DEPARTMENT)[scheduler]
+            assert allowed == own
             inside = {kind_of(obj) for obj in found if "namespace" in obj["metadata"]}
             assert inside <= allowed.namespaced
             assert {kind_of(obj) for obj in found if "namespace" not in obj["metadata"]} <= allowed.cluster
@@ -142,6 +144,7 @@ def test_teams_may_deploy_into_the_namespaces_of_their_department_alone(tree: di
             assert spec["clusterResourceWhitelist"] == []
             refused = {each["kind"] for each in spec["namespaceResourceBlacklist"]}
             assert refused >= {"ResourceQuota", "LimitRange", "NetworkPolicy", "Role", "RoleBinding", "LocalQueue"}
+            assert refused >= {"PrometheusRule", "ServiceMonitor", "PodMonitor", "Probe", "ScrapeConfig"}
 
 
 @SETTINGS

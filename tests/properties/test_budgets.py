@@ -15,7 +15,7 @@ from tests.examples import often
 from tests.orgs import organized
 from tests.strategies import organizations
 
-EXAMPLES = settings(max_examples=often(45), deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+EXAMPLES = settings(max_examples=often(25), deadline=None, suppress_health_check=(HealthCheck.too_slow,))
 
 
 def promises(org: Org) -> Iterator[tuple[Node, str, str, Quota]]:

@@ -62,7 +62,7 @@ def _replaced(tree: dict[str, Any], path: tuple[Any, ...], mistake: Any) -> dict
 
 
 @given(organizations(), st.data())
-@settings(max_examples=often(80), deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+@settings(max_examples=often(50), deadline=None, suppress_health_check=(HealthCheck.too_slow,))
 def test_a_mistake_gives_findings_not_exceptions(tree: dict[str, Any], data: st.DataObject) -> None:
     """Whatever stands in the place of a value, every stage up to the checks ends, and says the same twice."""
     path = data.draw(st.sampled_from(sorted(_places(tree), key=str)))

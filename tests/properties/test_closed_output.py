@@ -9,13 +9,13 @@ from typing import Any
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from tenancy.model.document import GpuOperator
+from tenancy.model.document import GpuOperator, Telemetry
 from tenancy.pipeline import generate
 from tests.examples import often
 from tests.orgs import organized
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Object = dict[str, Any]
 
 
@@ -43,11 +43,11 @@ def _names(objects: list[Object], kind: str) -> set[str]:
 @given(organizations())
 def test_no_object_is_given_twice_and_every_namespace_is_made(tree: dict[str, Any]) -> None:
     """Kind, namespace and name are unique in a cluster; nothing is put into a namespace that we do not make, except the
-    files of the GPU operator."""
+    files of the GPU operator and of Prometheus and Grafana."""
     for objects in _clusters(_files(tree)).values():
         keys = [(obj["kind"], obj["metadata"].get("namespace"), obj["metadata"]["name"]) for obj in objects]
         assert len(keys) == len(set(keys))
-        made = {namespace for _, namespace, _ in keys if namespace} - {GpuOperator().namespace}
+        made = {namespace for _, namespace, _ in keys if namespace} - {GpuOperator().namespace, Telemetry().namespace}
         assert made == _names(objects, "Namespace")
 
 

@@ -16,6 +16,7 @@ from tenancy.pipeline import examine
 from tenancy.render.compiled import compiled
 from tenancy.render.rendered import misplaced, rendered
 from tenancy.render.yaml import document
+from tests.examples import often
 
 risky = st.text(alphabet="ae01._-+:#?!&*|>%@`'\"\\/,[]{}=<~ \t\n\r\x00\x01\x02\x7f\x85\xa0\u2028\ufeff🚀", max_size=12)
 words = st.sampled_from(
@@ -89,7 +90,7 @@ def test_an_object_holds_exactly_the_text(value: Any, text: str) -> None:
     assert repr(yaml.load(made.text, yaml.CSafeLoader)) == repr(expected)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=often(150))
 @given(around, texts, texts, around)
 def test_no_text_changes_the_structure(before: str, one: str, other: str, after: str) -> None:
     """Whatever stands around an expression: if it is accepted for one text, every other text gives the same events."""

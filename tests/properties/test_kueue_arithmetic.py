@@ -22,7 +22,7 @@ from tests.kueue_model import COHORT, QUEUE, Node, Tree, build, limit, quota, re
 from tests.orgs import organized
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=often(35), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _objects(cluster: ClusterPlan) -> Iterator[Object]:

@@ -19,6 +19,7 @@ from tests.cluster.at_rest import Eviction, Flavor, Job, State
 from tests.cluster.laws import LAWS, owners, savers
 from tests.cluster.observed import units
 from tests.cluster.submissions import Story, stories
+from tests.examples import often
 from tests.kueue_model import QUEUE, build
 from tests.orgs import organized
 
@@ -180,7 +181,7 @@ def test_what_is_reserved_costs_nobody_anything(gpus: int, wrong: int) -> None:
 
 
 @given(stories())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=often(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_stories_are_of_valid_organizations(story: Story) -> None:
     """Every drawn organization passes all checks, and all work is asked of a queue that it has."""
     org = organized(story.tree)

@@ -16,6 +16,7 @@ from tenancy.diagnostics import KeyPath, Place
 from tenancy.load import load
 from tenancy.load.source import SourceFile, Sources
 from tenancy.load.yaml import parse
+from tests.examples import often
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), TEXT)
@@ -97,7 +98,7 @@ def _cut(text: str, place: Place) -> str:
     return "".join(lines)[place.column - 1 :]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(40), deadline=None)
 @given(TREES, st.booleans())
 def test_values_and_places_come_back(tree: dict[str, Any], flow: bool) -> None:
     """Data that was written with quoted text is read back equal, and every span holds exactly its key or value."""
@@ -114,7 +115,7 @@ def test_values_and_places_come_back(tree: dict[str, Any], flow: bool) -> None:
             assert parse(f"? {_cut(text, sources.key(path))}\n", 0, "f").tree == {path[-1]: None}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=often(100), deadline=None)
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_no_text_raises(text: str) -> None:
     """Any text gives a tree or a reason, with libyaml and with the pure parser."""
@@ -123,7 +124,7 @@ def test_no_text_raises(text: str) -> None:
         assert parsed.tree is not None or parsed.diagnostics
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=often(40), deadline=None)
 @given(st.binary(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=20).map(lambda p: "".join(p).encode()))
 def test_no_bytes_raise(data: bytes) -> None:
     """Any bytes, as the root and as a departments file, give a result or a reason."""

@@ -21,7 +21,7 @@ from tests.examples import often
 from tests.node_strategies import node_organizations
 from tests.orgs import organized
 
-SETTINGS = settings(max_examples=often(35), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 STACK = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 """What the charts tolerate by themselves."""
 
@@ -36,7 +36,7 @@ def _clusters(tree: dict[str, Any]) -> Iterator[tuple[ClusterPlan, dict[str, str
 
 
 def _objects(files: Mapping[str, str], name: str) -> list[dict[str, Any]]:
-    return [each for each in yaml.safe_load_all(files.get(name, "")) if each]
+    return [each for each in yaml.load_all(files.get(name, ""), yaml.CSafeLoader) if each]
 
 
 def _tolerated(taint: Taint, tolerations: list[dict[str, str]]) -> bool:
@@ -135,7 +135,7 @@ def _plugins(files: Mapping[str, str]) -> dict[str, Any]:
 
 def _data(files: Mapping[str, str], name: str, key: str) -> dict[str, Any]:
     objects = _objects(files, name)
-    return dict(yaml.safe_load(objects[0]["data"][key])) if objects else {}
+    return dict(yaml.load(objects[0]["data"][key], yaml.CSafeLoader)) if objects else {}
 
 
 def _offered(entries: list[dict[str, Any]], gpus: int, *, single: bool) -> dict[str, int]:

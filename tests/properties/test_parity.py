@@ -57,7 +57,7 @@ def _of(each: Promise) -> tuple[str, str, str]:
 
 
 @given(_trees(), st.sampled_from(sorted(PARITIES)))
-@settings(max_examples=often(35), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=often(20), deadline=None, suppress_health_check=SLOW)
 def test_every_promise_is_answered_once(tree: dict[str, Any], scheduler: str) -> None:
     """A line for each, in the order of the promises, and no two about one unit, kind and flavor."""
     org, plans = _plans(tree, scheduler)
@@ -70,7 +70,7 @@ def test_every_promise_is_answered_once(tree: dict[str, Any], scheduler: str) ->
 
 
 @given(_trees(), st.sampled_from(sorted(PARITIES)))
-@settings(max_examples=often(35), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=often(20), deadline=None, suppress_health_check=SLOW)
 def test_what_is_lost_is_found(tree: dict[str, Any], scheduler: str) -> None:
     """Each code of a line that is not accepted is a finding, once; what is lost has a code, what is kept has none."""
     org, plans = _plans(tree, scheduler)
@@ -89,7 +89,7 @@ def test_what_is_lost_is_found(tree: dict[str, Any], scheduler: str) -> None:
 
 
 @given(_trees())
-@settings(max_examples=often(20), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=often(12), deadline=None, suppress_health_check=SLOW)
 def test_all_schedulers_are_asked_the_same(tree: dict[str, Any]) -> None:
     """What is promised does not depend on who keeps it."""
     asked = []
@@ -100,7 +100,7 @@ def test_all_schedulers_are_asked_the_same(tree: dict[str, Any]) -> None:
 
 
 @given(_trees())
-@settings(max_examples=often(20), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=often(12), deadline=None, suppress_health_check=SLOW)
 def test_nothing_is_found_once_all_is_accepted(tree: dict[str, Any]) -> None:
     """Whatever is accepted, and by whom."""
     org, plans = _plans(tree, "native")

@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from tenancy.load.yaml import parse
 from tenancy.render.yaml import document, documents
+from tests.examples import often
 
 # Mostly characters that mean something to YAML, so that short texts hit its corners; and all of Unicode but surrogates.
 risky = st.text(
@@ -27,7 +28,7 @@ values = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=often(200), deadline=None)
 @given(values)
 def test_every_value_is_read_back(value: Any) -> None:
     """Readers of YAML 1.1 (pure Python and libyaml) and of YAML 1.2 find the value that was written, types included."""

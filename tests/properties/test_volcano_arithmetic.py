@@ -25,7 +25,7 @@ from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=often(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEPEST = 5
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 DOMAIN = "tenancy.internal"

@@ -19,8 +19,8 @@ from tests.queue_strategies import State, crowds, edits, queues, trees
 from tests.strategies import organizations
 from tests.volcano_model import Refused, Webhook
 
-SETTINGS = settings(max_examples=often(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEWER = settings(SETTINGS, max_examples=often(25))
+SETTINGS = settings(max_examples=often(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEWER = settings(SETTINGS, max_examples=often(15))
 """Of organizations, which take longer to compile than a tree to draw."""
 
 ORDERS = st.randoms(use_true_random=False)

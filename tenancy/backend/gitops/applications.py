@@ -1,9 +1,10 @@
-"""Which Application has which files: one for each top-level department, and one for the cluster as a whole.
+"""Which Application has which files: one for each top-level department, one for the cluster as a whole, and one for
+what is measured.
 
 A department's has its queues and its namespaces, because the finalizer of a ClusterQueue is what keeps the namespace
 of a removed team, and its running jobs, until they have ended (run on Argo CD 3.2): the waves of one Application wait
 for it, those of two do not wait for each other. All Queues of Volcano are in that of the cluster: its webhook judges
-each by its parent and its siblings.
+each by its parent and its siblings. What is measured is of kinds that not every cluster has: only there does it fail.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname
 
-from tenancy.backend.gitops.kinds import DEPARTMENT, WHOLE, Kind, Kinds, kind_of
+from tenancy.backend.gitops.kinds import DEPARTMENT, MONITORING, WHOLE, Kind, Kinds, kind_of
 from tenancy.backend.manifest import Manifest, Page, Selection
+from tenancy.model.gitops import MONITORING as MONITORING_NAME
 from tenancy.model.gitops import application_name
 from tenancy.plan.values import ClusterPlan
 
@@ -24,11 +26,13 @@ class Application:
 
     name: str
     department: str
-    """At the top level; empty for what belongs to the cluster as a whole."""
+    """At the top level; empty for what belongs to the cluster as a whole, or is measured of all."""
     kinds: Kinds
     """All that it may ever hold."""
     holds: set[Kind] = field(default_factory=set)
     """What it holds now."""
+    monitoring: bool = False
+    """Whether it has what is measured. Nothing waits for it."""
     objects: int = 0
     files: list[str] = field(default_factory=list)
 
@@ -44,16 +48,18 @@ class Applications:
     """The Applications of a cluster, which grow with each file that is added."""
 
     plan: ClusterPlan
-    by_department: dict[str, Application] = field(default_factory=dict)
+    parts: dict[tuple[str, bool], Application] = field(default_factory=dict)
+    """By department and whether it is what is measured."""
 
     def add(self, manifest: Manifest, *, custom: bool = False) -> None:
         """Take up a file; `custom` where a user's template made it."""
         if not manifest.objects:
             return
-        department = _department(self.plan, manifest, custom=custom)
-        found = self.by_department.get(department)
+        monitoring = manifest.path.startswith(f"{MONITORING_NAME}/")
+        part = ("" if monitoring else _department(self.plan, manifest, custom=custom), monitoring)
+        found = self.parts.get(part)
         if found is None:
-            found = self.by_department[department] = _application(self.plan, department)
+            found = self.parts[part] = _application(self.plan, *part)
         found.files.append(manifest.path)
         found.objects += len(manifest.objects)
         for obj in manifest.objects:
@@ -64,8 +70,8 @@ class Applications:
                 found.kinds = Kinds(cluster, namespaced | {kind}) if inside else Kinds(cluster | {kind}, namespaced)
 
     def __iter__(self) -> Iterator[Application]:
-        """That of the cluster first, then by department."""
-        return iter(self.by_department[department] for department in sorted(self.by_department))
+        """That of the cluster first, then what is measured, then by department."""
+        return iter(self.parts[part] for part in sorted(self.parts))
 
 
 def applications(
@@ -88,9 +94,10 @@ def labels_of(plan: ClusterPlan, department: str) -> Mapping[str, str]:
     return dict(sorted({**plan.labels, f"{plan.domain}/department": department}.items()))
 
 
-def _application(plan: ClusterPlan, department: str) -> Application:
-    kinds = (DEPARTMENT if department else WHOLE)[plan.cluster.scheduler]
-    return Application(application_name(plan.organization, plan.name, department), department, kinds)
+def _application(plan: ClusterPlan, department: str, monitoring: bool) -> Application:
+    kinds = MONITORING if monitoring else (DEPARTMENT if department else WHOLE)[plan.cluster.scheduler]
+    name = application_name(plan.organization, plan.name, MONITORING_NAME if monitoring else department)
+    return Application(name, department, kinds, monitoring=monitoring)
 
 
 def _department(plan: ClusterPlan, manifest: Manifest, *, custom: bool) -> str:

@@ -6,7 +6,8 @@ own commit.
 
 The Application of a department has the finalizer that deletes its objects with it: a Cohort left behind would go on
 lending the department's quota. Nothing goes before a person approves it, since namespaces and queues among the objects
-ask for that (`finalizeApplicationDeletion` in controller/appcontroller.go). That of the cluster has none.
+ask for that (`finalizeApplicationDeletion` in controller/appcontroller.go). That of what is measured has it too: rules
+left behind would go on raising alerts. That of the cluster has none.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _application(plan: ClusterPlan, gitops: GitOps, application: Application) ->
     labels = labels_of(plan, application.department)
     spec = _spec(gitops, application.name, f"apps/{application.name}", gitops.destination)
     found = obj(API, "Application", application.name, labels, namespace=gitops.namespace, spec=spec)
-    if application.department:
+    if application.department or application.monitoring:
         found["metadata"]["finalizers"] = [FINALIZER]
     return found
 

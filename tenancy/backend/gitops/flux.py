@@ -36,7 +36,7 @@ removed team, which a person deletes, would stand open until then."""
 
 def flux(plan: ClusterPlan, gitops: GitOps, found: Sequence[Application]) -> Iterator[Manifest]:
     """The files of `flux/`."""
-    first = [each.name for each in found if not each.department]
+    first = [each.name for each in found if not (each.department or each.monitoring)]
     objects = (_application(plan, gitops, each, first if each.department else []) for each in found)
     yield Manifest("flux/kustomizations.yaml", tuple(objects))
     yield Manifest("flux/bootstrap.yaml", (_source(plan, gitops), _root(plan, gitops)), listed=False)

@@ -26,14 +26,18 @@ class Kinds(NamedTuple):
 
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
+_FAIRNESS: Final = "flowcontrol.apiserver.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _KUEUE: Final = "kueue.x-k8s.io"
+_MONITORING: Final = "monitoring.coreos.com"
 
 _WHOLE: Final = (
     Kind(_ADMISSION, "MutatingAdmissionPolicy"),
     Kind(_ADMISSION, "MutatingAdmissionPolicyBinding"),
     Kind(_ADMISSION, "ValidatingAdmissionPolicy"),
     Kind(_ADMISSION, "ValidatingAdmissionPolicyBinding"),
+    Kind(_FAIRNESS, "FlowSchema"),
+    Kind(_FAIRNESS, "PriorityLevelConfiguration"),
     Kind("karpenter.sh", "NodePool"),
     Kind("nfd.k8s-sigs.io", "NodeFeatureRule"),
     Kind(_RBAC, "ClusterRole"),
@@ -68,6 +72,18 @@ WHOLE: Final[Mapping[str, Kinds]] = {
 }
 """By scheduler: what belongs to the cluster as a whole."""
 
+MONITORING: Final = Kinds(
+    frozenset(),
+    frozenset(
+        {
+            Kind("", "ConfigMap"),
+            Kind(_MONITORING, "PrometheusRule"),
+            Kind(_MONITORING, "ServiceMonitor"),
+        }
+    ),
+)
+"""What is measured, under every scheduler."""
+
 DEPARTMENT: Final[Mapping[str, Kinds]] = {
     "kueue": Kinds(
         frozenset({Kind("", "Namespace"), Kind(_KUEUE, "ClusterQueue"), Kind(_KUEUE, "Cohort")}),
@@ -85,8 +101,11 @@ GOVERNING: Final = (
     Kind("networking.k8s.io", "NetworkPolicy"),
     Kind(_RBAC, "Role"),
     Kind(_RBAC, "RoleBinding"),
+    *(Kind(_MONITORING, kind) for kind in ("PodMonitor", "Probe", "PrometheusRule", "ScrapeConfig", "ServiceMonitor")),
 )
-"""What governs a namespace from inside: no application of its team may write it."""
+"""What governs a namespace from inside: no application of its team may write it. What tells Prometheus to record or to
+scrape governs all others too: series by the names of ours stop every rule that joins on these, and a ServiceMonitor
+sends the token of Prometheus wherever it says. Members have no right to these kinds (`tenancy.backend.shared.rbac`)."""
 
 
 def kind_of(obj: Mapping[str, Any]) -> Kind:

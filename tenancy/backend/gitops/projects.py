@@ -21,7 +21,8 @@ def project(plan: ClusterPlan, gitops: GitOps, application: Application) -> Obje
 
     In any namespace: what is in a namespace that has left the project is never pruned (see `kinds`).
     """
-    whose = f"department {application.department}" if application.department else "the cluster as a whole"
+    shared = "what is measured" if application.monitoring else "the cluster as a whole"
+    whose = f"department {application.department}" if application.department else shared
     spec = {
         "description": f"What tenancy writes for {whose} in {plan.name}.",
         "sourceRepos": [gitops.repo],

@@ -8,6 +8,7 @@ from typing import Any
 from tenancy.backend.kueue.queues import API
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.metadata import obj
+from tenancy.backend.shared.priorities import priority_marks
 from tenancy.model.hardware import Hardware, Taint
 from tenancy.plan.values import ClusterPlan
 
@@ -27,8 +28,16 @@ def flavors(plan: ClusterPlan) -> Iterator[Object]:
 
 def priorities(plan: ClusterPlan) -> Iterator[Object]:
     """The organization's priorities; Kueue orders and preempts by them, kube-scheduler does not see them."""
-    for name, value in plan.priorities.items():
-        yield obj(API, "WorkloadPriorityClass", name, plan.labels, value=value, description=f"Priority {name}.")
+    for name, priority in plan.priorities.items():
+        yield obj(
+            API,
+            "WorkloadPriorityClass",
+            name,
+            plan.labels,
+            annotations=priority_marks(plan, priority),
+            value=priority.value,
+            description=f"Priority {name}.",
+        )
 
 
 def _flavor_spec(flavor: Hardware, *, packed: bool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Final
 from tenancy.backend.parity import KEPT, Answer, Answers, Fate, Made, differently, kept
 from tenancy.backend.promises import Look, Said
 from tenancy.backend.shared.admission import mutates
+from tenancy.backend.shared.losses import guarded
 
 
 def _state(seen: Look, said: Said) -> Made:
@@ -26,6 +27,7 @@ def _topology_default(seen: Look, said: Said) -> Made:
 ANSWERS: Final[Answers] = {
     "gang": kept(),
     "priorities": kept(),
+    "interruption": guarded("interruption"),
     "placement": kept(),
     "flavors": kept(),
     "reclaimTime": kept(),
@@ -37,6 +39,7 @@ ANSWERS: Final[Answers] = {
     "wholeNodes": kept(),
     "topology": kept(),
     "topologyDefault": Answer("before Kubernetes 1.36 a job asks by itself", _topology_default),
+    "unitPriorities": guarded("priorities"),
     "reserved": kept(),
     "quota": kept(),
     "limit": kept(),

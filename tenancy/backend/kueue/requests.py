@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import mutates, mutating, templates, validating
+from tenancy.backend.shared.admission import level, mutates, mutating, templates, validating
 from tenancy.backend.shared.cel import text
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.plan.values import ClusterPlan
@@ -39,13 +39,14 @@ def requests(plan: ClusterPlan) -> Iterator[Object]:
     suspended and deleted.
     """
     variables = {**templates(), "resources": _RESOURCES, "limited": _LIMITED}
-    if mutates(plan):
+    if mutates(plan) and level(plan, "queueing") != "off":
         # Open, it would be a way around quotas: an object so large that its expressions cost too much.
         yield from mutating(
             plan, REQUESTS, variables, _PATCHES, operations=("CREATE", "UPDATE"), kinds=_KINDS, failure="Fail"
         )
-    else:
-        yield from validating(plan, REQUESTS, variables, [_requested(each) for each in DEFAULTED], kinds=_KINDS)
+    elif not mutates(plan):
+        rules = [_requested(each) for each in DEFAULTED]
+        yield from validating(plan, REQUESTS, variables, rules, kinds=_KINDS, guard="queueing")
 
 
 _RESOURCES: Final = """\

@@ -5,6 +5,11 @@ Kueue reads the request from annotations of pod templates. With one it leaves ou
 never runs there. That is what `required` means. A preference must not cost a place, so there only jobs get it whose
 flavors all have the level. A job has chosen a flavor by a node selector, by node affinity or by a toleration.
 
+Kueue places each pod set by itself, a leader in another rack than its workers, unless both are of one group
+(tas_flavor_snapshot.go; run on 0.19.2). So where two templates get the default and one of them has a single pod, they
+are made a group; Kueue refuses any other (tas_validation.go, the same in 0.17.0). A group gets one flavor, and nodes
+that suit its workers: both templates must say the same of these, and under a preference have one flavor alone.
+
 Left alone are objects in which some template asks for itself, and work whose pods Kueue admits one by one: Deployments
 and pods outside groups. CronJobs are left alone as well; their Jobs are not.
 """
@@ -17,7 +22,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import annotate, mutating, pods, templates
 from tenancy.backend.shared.cel import text, texts
-from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates, whole
+from tenancy.backend.shared.pod_templates import POD_TEMPLATES, pod_templates, sized, whole
 from tenancy.backend.shared.topology_defaults import DEFAULT, NAME, gives, read, said
 from tenancy.model.hardware import Hardware, Taint
 from tenancy.plan.values import ClusterPlan, Namespace, Topology
@@ -39,7 +44,13 @@ OWN: Final = tuple(
 """The annotations by which a template asks for itself (topology_types.go of 0.19.2)."""
 
 _KINDS = tuple(kind for kind in POD_TEMPLATES if kind.kind not in ("Deployment", "CronJob"))
-_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
+_LED = tuple(kind for kind in sized(_KINDS) if kind.group != "ray.io")
+"""Not Ray's: the list of worker groups is one value to whoever applies it. A second apply of the same object takes
+from the workers what was written here and leaves it to the head, and Kueue refuses half a group (run on 0.19.2)."""
+_PODS: Final = "kueue.x-k8s.io/pod-group-name"
+"""Label of pods that Kueue admits together."""
+_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+"""Annotation of pod templates: pod sets of one group come to one place."""
 
 
 def asking(plan: ClusterPlan, topology: Topology, flavor: str) -> str:
@@ -74,8 +85,12 @@ def topology_defaults(plan: ClusterPlan) -> Iterator[Object]:
         "open": _OPEN,
         "offers": _OFFERS,
         "chosen": _CHOSEN,
+        "given": _GIVEN,
+        "sized": f"(\n{pod_templates('dyn(object)', _LED, 'by')}\n)",
+        "sizes": _SIZES,
+        "led": _TOGETHER,
     }
-    patches = annotate("variables.chosen", _KEY, "variables.wanted[1]")
+    patches = annotate("variables.given", _KEY, "variables.wanted[1]") + f" +\n{_JOINED}"
     yield from mutating(plan, NAME, variables, patches, kinds=_KINDS)
 
 
@@ -100,7 +115,7 @@ _KEY: Final = '("kueue.x-k8s.io/podset-" + variables.wanted[0] + "-topology")'
 _OPEN: Final = f"""\
 variables.wanted.size() == 2 && !variables.wholes.exists(it,
     {texts(OWN)}.exists(key, it.template.?metadata.?annotations[?key].hasValue())) &&
-  (object.kind != "Pod" || object.metadata.?labels[?{text(_GROUP)}].hasValue()) &&
+  (object.kind != "Pod" || object.metadata.?labels[?{text(_PODS)}].hasValue()) &&
   (object.kind != "Job" || (dyn(object).?spec.?parallelism.orValue(1) > 1 &&
     dyn(object).?spec.?completions.orValue(2) > 1))"""
 """Whether the object is one that the default is for: several pods that Kueue places together, and no own request."""
@@ -108,6 +123,7 @@ variables.wanted.size() == 2 && !variables.wholes.exists(it,
 _OFFERS: Final = """\
 (variables.open ? variables.pods : []).filter(pod, pod.gpus.size() > 0).map(pod, {
   "path": pod.path,
+  "spec": pod.spec,
   "tolerates": pod.tolerates,
   "flavors": dyn(variables.hardware.filter(it,
     pod.gpus.all(gpu, gpu in it.resources) &&
@@ -122,9 +138,34 @@ _OFFERS: Final = """\
 _CHOSEN: Final = """\
 variables.offers.map(pod, {
   "path": pod.path,
+  "nodes": dyn([pod.spec.?nodeSelector.orValue({}), pod.spec.?tolerations.orValue([]),
+    pod.spec.?affinity.?nodeAffinity.orValue({})]),
   "flavors": dyn(pod.flavors.exists(it, it.taints.size() > 0 && it.taints.all(taint, taint in pod.tolerates)) ?
     pod.flavors.filter(it, it.taints.all(taint, taint in pod.tolerates)) : pod.flavors)
 }).filter(pod, pod.flavors.exists(it, it.name in variables.having) &&
-  (variables.wanted[0] == "required" || !pod.flavors.exists(it, it.name in variables.lacking)))
-.map(pod, pod.path).map(path, variables.wholes.filter(it, it.path + "/spec" == path)).flatten()"""
-"""The whole templates that get the default. A pod that tolerates none of the fences will be given all of them."""
+  (variables.wanted[0] == "required" || !pod.flavors.exists(it, it.name in variables.lacking)))"""
+"""The pods that get the default. One that tolerates none of the fences will be given all of them."""
+
+_GIVEN: Final = 'variables.wholes.filter(it, variables.chosen.exists(pod, pod.path == it.path + "/spec"))'
+"""Their whole templates."""
+
+_SIZES: Final = """\
+variables.sized.filter(it, variables.chosen.exists(pod, pod.path.startsWith(it.path + "/"))).map(it,
+  it.by.?replicas.orValue(1) * it.by.?template.?spec.?parallelism.orValue(1))"""
+"""How many pods each of these templates has, or more: Kueue counts no more of a JobSet's than its completions. The
+workers of a LeaderWorkerSet say nothing here."""
+
+_TOGETHER: Final = f"""\
+variables.chosen.size() == 2 && variables.sizes.exists(it, it == 1) && variables.sizes.all(it, it > 0) &&
+  dyn(object).?spec.?leaderWorkerTemplate.?size.orValue(2) > 1 &&
+  !variables.wholes.exists(it, it.template.?metadata.?annotations[?{text(_GROUP)}].hasValue()) &&
+  variables.chosen[0].flavors == variables.chosen[1].flavors &&
+  variables.chosen[0].nodes == variables.chosen[1].nodes && (variables.wanted[0] == "required" ||
+    variables.chosen[0].flavors.filter(it, it.name in variables.having).size() == 1)"""
+"""Whether these are a leader and its workers, which Kueue can place as one. Both must have pods: a group takes room for
+a pod of each."""
+
+_JOINED: Final = f"""\
+(variables.led ? variables.given : []).map(it, JSONPatch{{op: "add",
+  path: it.path + "/metadata/annotations/" + jsonpatch.escapeKey({text(_GROUP)}), value: "job"}})"""
+"""The patches that make a group of them, after those that leave each template with annotations."""

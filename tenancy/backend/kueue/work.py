@@ -1,6 +1,8 @@
 """The kinds of work that Kueue manages, so that nothing runs beside the queue, and the rights to Kueue's own kinds.
 
-Creating a LocalQueue would be choosing one's own quota, so tenants only read theirs.
+Creating a LocalQueue would be choosing one's own quota, so tenants only read theirs. They scale a StatefulSet by
+writing its `spec.replicas`: Kueue counts its pods as one group, and its webhook does not see the subresource `scale`
+(config/webhook of 0.19.2), by which one of a single pod ran two that were counted as one (run).
 """
 
 from __future__ import annotations

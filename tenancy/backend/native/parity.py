@@ -20,6 +20,7 @@ from tenancy.backend.shared.losses import (
     HOLD_LETS_PENDING_START,
     PREEMPTION,
     QUEUEING_NOT_STRICT,
+    guarded,
 )
 from tenancy.model.hardware import GPUS, Hardware
 from tenancy.plan.values import Queue
@@ -108,6 +109,7 @@ def _several_nodes(seen: Look) -> bool:
 ANSWERS: Final[Answers] = {
     "gang": Answer("pod by pod", _gang, (NO_GANGS,)),
     "priorities": differently("they order the pods that wait for a node; what the quota refuses is in no order"),
+    "interruption": kept("nothing is lent"),
     "placement": differently("pods are spread over the nodes, as Kubernetes does by default"),
     "flavors": kept(),
     "reclaimTime": kept("nothing is lent"),
@@ -119,6 +121,7 @@ ANSWERS: Final[Answers] = {
     "wholeNodes": kept(),
     "topology": _always(NO_TOPOLOGY, "they go wherever there is room"),
     "topologyDefault": _always(NO_TOPOLOGY, "they go wherever there is room"),
+    "unitPriorities": guarded("priorities"),
     "reserved": Answer("in parts, where a unit has several namespaces", _owned, (QUOTA_DIVIDED,)),
     "quota": Answer(
         "in parts, where a unit has several namespaces; together with other flavors of the same resource",

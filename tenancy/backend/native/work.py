@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenancy.backend.shared.work import PLAIN, WRITE, Rule, Work
+from tenancy.backend.shared.work import PLAIN, STATEFUL_SCALE, WRITE, Rule, Work
 
 WORK: Final = Work(
-    frameworks=PLAIN,
+    frameworks=(*PLAIN, STATEFUL_SCALE),
     platform_admin=(Rule("scheduling.k8s.io", ("priorityclasses",), WRITE),),
 )

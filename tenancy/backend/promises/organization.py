@@ -7,25 +7,39 @@ from typing import Final
 
 from tenancy.backend.promises.said import Key, Look, Maker, Said
 from tenancy.check.wording import runs_jobs
+from tenancy.model.duration import spoken
 from tenancy.model.hardware import HOSTNAME
 from tenancy.model.organization import Node
+from tenancy.model.priorities import Priority, preemptible
 from tenancy.model.reach import lends
 
 
 def _gang(seen: Look, root: Node) -> Iterator[Said]:
     gang, written = seen.plan.gang, seen.org.document.policy.gang
-    minutes, seconds = divmod(int(gang.start_timeout.total_seconds()), 60)
-    after = " ".join([*([f"{minutes} min"] if minutes else []), *([f"{seconds} s"] if seconds else [])])
+    after = spoken(gang.start_timeout)
     again = {0: "is given up", 1: "is put back once"}.get(gang.retries, f"is put back {gang.retries} times at most")
     words = f"the pods of a job start together, or none; a job that is not ready after {after} {again}"
     yield Said("gang", root, words, value="written" if written is not None else "", at=("policy", "gang"))
 
 
 def _priorities(seen: Look, root: Node) -> Iterator[Said]:
-    ordered = sorted(seen.plan.priorities.items(), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(seen.plan.priorities.items(), key=lambda item: (-item[1].value, item[0]))
     if ordered:
-        words = f"jobs go by priority: {', '.join(f'{name} ({value})' for name, value in ordered)}"
+        words = f"jobs go by priority: {', '.join(f'{name} ({priority.value})' for name, priority in ordered)}"
         yield Said("priorities", root, words, at=("priorities",))
+
+
+def _interruption(seen: Look, root: Node) -> Iterator[Said]:
+    """Where somebody borrows, so that there is something to take back."""
+    found = seen.plan.priorities
+    made = [f"of `{name}` {_interrupted(found[name])}" for name in preemptible(found)]
+    if made and any(namespace.borrows for namespace in seen.plan.namespaces):
+        words = f"GPU jobs where GPUs are borrowed are made to be interrupted: those {', those '.join(made)}"
+        yield Said("interruption", root, words, at=("priorities", preemptible(found)[0]))
+
+
+def _interrupted(priority: Priority) -> str:
+    return f"have {spoken(priority.grace)} to save their state" if priority.grace else "begin again"
 
 
 def _placement(seen: Look, root: Node) -> Iterator[Said]:
@@ -86,6 +100,7 @@ def _topology(seen: Look, root: Node) -> Iterator[Said]:
 ORGANIZATION: Final[Mapping[Key, Maker]] = {
     "gang": _gang,
     "priorities": _priorities,
+    "interruption": _interruption,
     "placement": _placement,
     "flavors": _flavors,
     "reclaimTime": _taking_back("reclaimTime", "what was lent is back in about a second for each job that is evicted"),

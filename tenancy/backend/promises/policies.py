@@ -105,6 +105,16 @@ def _topology_default(seen: Look, unit: Node) -> Iterator[Said]:
                 yield Said("topologyDefault", each, words, at=(*each.path, "topology"))
 
 
+def _priorities(seen: Look, unit: Node) -> Iterator[Said]:
+    """Of the unit that says it; projects without numbers of their own stand with their team."""
+    for each in (unit, *(child for child in unit.children if child.kind == "project" and not child.budget)):
+        if each.document is not None and each.document.priorities is not None and seen.plan.priorities:
+            names = [f"`{name}`" for name in each.priorities]
+            may = f"no other priority than {' or '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}"
+            words = f"its jobs have {may if names else 'no priority at all'}"
+            yield Said("unitPriorities", each, words, at=(*each.path, "priorities"))
+
+
 POLICIES: Final[Mapping[Key, Maker]] = {
     "weight": _weight,
     "reclaim": _reclaim,
@@ -113,5 +123,6 @@ POLICIES: Final[Mapping[Key, Maker]] = {
     "queueing": _queueing,
     "state": _state,
     "topologyDefault": _topology_default,
+    "unitPriorities": _priorities,
 }
 """By the key of the promise."""

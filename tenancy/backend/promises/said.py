@@ -16,6 +16,7 @@ from tenancy.plan.values import ClusterPlan, Group, Queue
 Key: TypeAlias = Literal[
     "gang",
     "priorities",
+    "interruption",
     "placement",
     "flavors",
     "reclaimTime",
@@ -27,6 +28,7 @@ Key: TypeAlias = Literal[
     "wholeNodes",
     "topology",
     "topologyDefault",
+    "unitPriorities",
     "reserved",
     "quota",
     "limit",
@@ -39,8 +41,9 @@ Key: TypeAlias = Literal[
     "queueing",
     "state",
 ]
-"""What can be promised: mostly a key of the language. `topologyDefault` is that of a unit, `pool` a quota that is not
-handed on, `flavors` the choice among them, and `reclaim…` what taking back costs and brings, whoever does it."""
+"""What can be promised: mostly a key of the language. `topologyDefault` and `unitPriorities` are of a unit, `pool`
+is a quota that is not handed on, `flavors` the choice among them, `interruption` what work takes that is `preemptible`,
+and `reclaim…` what taking back costs and brings, whoever does it."""
 
 KEYS: Final[tuple[Key, ...]] = get_args(Key)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 
 from tenancy.backend.manifest import Manifest, Object
+from tenancy.backend.shared import keda
+from tenancy.backend.shared.guards.marks import guard_marks
 from tenancy.backend.shared.namespaces import limits, namespace_object
 from tenancy.backend.shared.network import policies
 from tenancy.backend.shared.rbac import bindings, roles, service_accounts
@@ -29,7 +31,8 @@ def tenant(
     plan: ClusterPlan, namespace: Namespace, work: Work, annotations: Mapping[str, str] | None = None
 ) -> Iterator[Object]:
     """A namespace and the objects in it, without what is a scheduler's but for `annotations` of the namespace."""
-    yield namespace_object(plan, namespace, annotations or {})
+    marks = {**guard_marks(plan, namespace), **keda.marks(plan, namespace), **(annotations or {})}
+    yield namespace_object(plan, namespace, marks)
     yield from limits(namespace, work, claims=bool(plan.device_classes))
     yield from service_accounts(namespace)
     yield from bindings(namespace)

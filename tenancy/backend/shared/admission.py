@@ -6,7 +6,7 @@ The API server and the controller manager rewrite what is left out or empty at e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.cel import text, texts
@@ -18,31 +18,65 @@ from tenancy.plan.values import ClusterPlan
 
 API: Final = "admissionregistration.k8s.io/v1"
 
+Guard: TypeAlias = Literal[
+    "queueing", "placement", "priorities", "interruption", "security", "fences", "whole_nodes", "scaling", "cluster"
+]
+"""What a policy belongs to: a key of a cluster's `guards`."""
+
+Rule: TypeAlias = tuple[str, str] | tuple[str, str, str]
+"""CEL that holds for what is right, a message for what is not, and CEL for a better message."""
+
+ACTIONS: Final[Mapping[str, str]] = {"deny": "Deny", "warn": "Warn", "audit": "Audit"}
+"""From the level of a guard to what its policies do; at `off` there are none."""
+
 
 def validating(
     plan: ClusterPlan,
     name: str,
     variables: Mapping[str, str],
-    rules: Sequence[tuple[str, str] | tuple[str, str, str]],
+    rules: Sequence[Rule],
     namespaces: Sequence[str] = (),
     kinds: Sequence[PodTemplates] = POD_TEMPLATES,
     operations: tuple[str, ...] = ("CREATE", "UPDATE"),
+    *,
+    guard: Guard | None = None,
+    param: tuple[str, str] | None = None,
+    selector: Mapping[str, Any] | None = None,
 ) -> Iterator[Object]:
-    """A policy that refuses what breaks one of `rules`, in `namespaces` or in all of ours.
+    """A policy that refuses what breaks one of `rules`, in `namespaces`, in all of ours or in those that `selector`
+    selects.
 
     A rule is CEL and a message; a third part is CEL for a better message, where the first stands for when it fails. The
-    policy fails closed: work that it cannot judge is refused. `variables` may use each other in their order.
+    policy fails closed: work that it cannot judge is refused. `variables` may use each other in their order. The level
+    of its `guard` says what the policy does in place of refusing; without one it always refuses. With `param`, an API
+    version and a kind of the whole cluster, it judges once for each object of that kind, as `params`.
     """
+    actions = _actions(plan, guard)
+    if not actions:
+        return
     parts = ("expression", "message", "messageExpression")
     spec = {
         "failurePolicy": "Fail",
-        "matchConstraints": _constraints(plan, resource_rules(operations, kinds), namespaces),
-        "variables": _variables(variables),
+        **({"paramKind": dict(zip(("apiVersion", "kind"), param, strict=True))} if param else {}),
+        "matchConstraints": _constraints(plan, resource_rules(operations, kinds), namespaces, selector),
+        **({"variables": _variables(variables)} if variables else {}),
         "validations": [dict(zip(parts, rule, strict=False)) for rule in rules],
     }
     yield obj(API, "ValidatingAdmissionPolicy", name, plan.labels, spec=spec)
-    binding = {"policyName": name, "validationActions": ["Deny"]}
+    every = {"paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"}} if param else {}
+    binding = {"policyName": name, **every, "validationActions": actions}
     yield obj(API, "ValidatingAdmissionPolicyBinding", name, plan.labels, spec=binding)
+
+
+def level(plan: ClusterPlan, guard: Guard) -> str:
+    """`deny`, `warn`, `audit` or `off`."""
+    found: str = getattr(plan.cluster.guards, guard)
+    return found
+
+
+def _actions(plan: ClusterPlan, guard: Guard | None) -> list[str]:
+    said = "deny" if guard is None else level(plan, guard)
+    return [ACTIONS[said]] if said in ACTIONS else []
 
 
 def mutates(plan: ClusterPlan) -> bool:
@@ -59,17 +93,18 @@ def mutating(
     operations: tuple[str, ...] = ("CREATE",),
     kinds: Sequence[PodTemplates] = POD_TEMPLATES,
     failure: str = "Ignore",
+    again: bool = True,
 ) -> Iterator[Object]:
     """A policy that patches work in the organization's namespaces; `patches` is CEL for a list of JSON patches.
 
-    It fails open where it is a convenience: work that it does not help says itself why it waits. It runs again when a
-    later webhook has changed the object, so `patches` must be empty for what it has patched.
+    It fails open where it is a convenience: work that it does not help says itself why it waits. It runs `again` when a
+    later webhook has changed the object; then `patches` must be empty for what it has patched.
     """
     spec = {
         "failurePolicy": failure,
-        "reinvocationPolicy": "IfNeeded",
+        "reinvocationPolicy": "IfNeeded" if again else "Never",
         "matchConstraints": _constraints(plan, resource_rules(operations, kinds), ()),
-        "variables": _variables(variables),
+        **({"variables": _variables(variables)} if variables else {}),
         "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patches}}],
     }
     yield obj(API, "MutatingAdmissionPolicy", name, plan.labels, spec=spec)
@@ -160,14 +195,19 @@ variables.templates[0].map(pod, {{
 }})"""
 
 
-def _constraints(plan: ClusterPlan, rules: list[dict[str, Any]], namespaces: Sequence[str]) -> dict[str, Any]:
-    selector: dict[str, Any] = {"matchLabels": {f"{plan.domain}/organization": plan.organization}}
+def _constraints(
+    plan: ClusterPlan,
+    rules: list[dict[str, Any]],
+    namespaces: Sequence[str],
+    selector: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    selected: dict[str, Any] = {"matchLabels": {f"{plan.domain}/organization": plan.organization}}
     if namespaces:
         name = "kubernetes.io/metadata.name"
-        selector["matchExpressions"] = [{"key": name, "operator": "In", "values": sorted(namespaces)}]
+        selected["matchExpressions"] = [{"key": name, "operator": "In", "values": sorted(namespaces)}]
     return {
         "matchPolicy": "Equivalent",
-        "namespaceSelector": selector,
+        "namespaceSelector": selected if selector is None else dict(selector),
         "objectSelector": {},
         "resourceRules": rules,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenancy.model.hardware import Hardware
 from tenancy.plan.values import ClusterPlan
 
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
@@ -26,6 +27,11 @@ def implicit(device_class: str) -> str:
 def class_of(resource: str) -> str:
     """The class of such a resource; empty for any other."""
     return resource.removeprefix(_IMPLICIT) if resource.startswith(_IMPLICIT) else ""
+
+
+def asked(flavor: Hardware) -> tuple[str, ...]:
+    """What containers ask for to get the GPUs of a flavor; of devices that are claimed, the name without a claim."""
+    return tuple(implicit(each.device_class) if each.device_class else each.resource for each in flavor.devices)
 
 
 def foreign_devices(plan: ClusterPlan) -> dict[str, str]:

@@ -17,7 +17,8 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import changed, mutates, mutating, pods, templates, validating
 from tenancy.backend.shared.cel import text, texts
-from tenancy.backend.shared.claims import class_of, implicit
+from tenancy.backend.shared.claims import asked, class_of
+from tenancy.backend.shared.guards.marks import FLAVORS, read
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.model.hardware import Hardware, Taint, tolerated
 from tenancy.plan.values import ClusterPlan
@@ -47,7 +48,7 @@ def fences(plan: ClusterPlan, *, injects: bool, kinds: Sequence[PodTemplates] = 
     found = _fences(_fenced(plan))
     if guarded := [fence for fence in found if not _shared(plan, fence.taint)]:
         variables = {**templates(kinds), **changed(), **_pods(guarded)}
-        yield from validating(plan, FENCE, variables, [_NODE_NAME, *map(_only_with_gpus, guarded)], kinds=kinds)
+        yield from validating(plan, FENCE, variables, [*map(_only_with_gpus, guarded)], kinds=kinds, guard="fences")
     if mutates(plan):
         helped = [flavor for flavor in plan.flavors.values() if _hard(flavor) and (not injects or _is_fence(flavor))]
         if helped:
@@ -64,7 +65,7 @@ def _fences(flavors: list[Hardware]) -> list[Fence]:
         Fence(
             taint,
             tuple(each.name for each in having),
-            tuple(sorted({name for each in having for name in _asked(each)})),
+            tuple(sorted({name for each in having for name in asked(each)})),
             not all(each.fenced for each in having),
         )
         for taint, having in sorted(found.items(), key=lambda item: (item[0].key, item[0].value, item[0].effect))
@@ -89,21 +90,9 @@ def _shared(plan: ClusterPlan, taint: Taint) -> bool:
     return any(tolerated(taint, each) for each in given)
 
 
-def _asked(flavor: Hardware) -> tuple[str, ...]:
-    """What containers ask for to get the GPUs of a flavor; of devices that are claimed, the name without a claim."""
-    return tuple(implicit(each.device_class) if each.device_class else each.resource for each in flavor.devices)
-
-
 def _pods(fences: list[Fence], resources: Iterable[str] = ()) -> dict[str, str]:
     names = sorted({*resources, *(name for fence in fences for name in fence.resources)})
     return pods(names, [fence.taint for fence in fences], [name for name in names if class_of(name)])
-
-
-_NODE_NAME: Final = (
-    'request.operation != "CREATE" || variables.templates[0].all(pod, pod.spec.?nodeName.orValue("") == "")',
-    "spec.nodeName skips the scheduler, and with it taints and queues: remove it, or write a nodeSelector",
-)
-"""Run: with `placement: plain` the pod of a cpu job that names a node ran on a tainted GPU node."""
 
 
 def _only_with_gpus(fence: Fence) -> tuple[str, str]:
@@ -122,22 +111,24 @@ def _only_with_gpus(fence: Fence) -> tuple[str, str]:
 
 
 def _tolerations(plan: ClusterPlan, flavors: list[Hardware], kinds: Sequence[PodTemplates]) -> Iterator[Object]:
-    """Tolerations of every one of `flavors` that a pod may use, where it tolerates none of them: those that offer the
-    GPUs that it asks for, or without GPUs those that are not fenced.
+    """Tolerations of every one of `flavors` that a pod may use, where it tolerates none of them: those within reach
+    that offer the GPUs that it asks for, or without GPUs those that are not fenced.
 
     The scheduler then picks the flavor by quota or by queue; a pod that tolerates one of them has chosen.
     """
     fences = _fences(flavors)
+    closed = [fence for fence in fences if not _everybodys(plan, fence)]
     chosen = " ||\n".join(f"  {_admits(flavor)}" for flavor in flavors)
-    added = " +\n".join(f"    {_missing(fence)}" for fence in fences)
+    added = " +\n".join(f"    {_missing(fence, fence in closed)}" for fence in fences)
     every: tuple[str, ...] = ()
     concerned = "pod.gpus.size() > 0"
     if any(fence.opened for fence in fences):
-        every = tuple(name for flavor in plan.flavors.values() for name in _asked(flavor))
+        every = tuple(name for flavor in plan.flavors.values() for name in asked(flavor))
         concerned = f"({' || '.join(dict.fromkeys(_may(fence.resources, fence.opened) for fence in fences))})"
     variables = {
         **templates(kinds),
         **_pods(fences, every),
+        **({"reach": read(plan, FLAVORS)} if closed else {}),
         "helpless": f"variables.pods.filter(pod, {concerned} && !(\n{chosen}))",
     }
     patches = (
@@ -156,12 +147,18 @@ def _may(resources: Sequence[str], opened: bool = False) -> str:
 
 def _admits(flavor: Hardware) -> str:
     """CEL: whether the pod gets past every taint of a flavor that it may use."""
-    may = _may(_asked(flavor), not flavor.fenced)
+    may = _may(asked(flavor), not flavor.fenced)
     return " && ".join([may, *(f"{text(taint.text)} in pod.tolerates" for taint in _hard(flavor))])
 
 
-def _missing(fence: Fence) -> str:
-    """CEL for a list: the toleration of the fence where the pod needs it and does not have it.
+def _everybodys(plan: ClusterPlan, fence: Fence) -> bool:
+    """Whether every unit may use one of the fence's flavors."""
+    return all(set(fence.flavors) & set(queue.flavors) for queue in plan.queues)
+
+
+def _missing(fence: Fence, closed: bool) -> str:
+    """CEL for a list: the toleration of the fence where the pod needs it and does not have it. With one of a flavor
+    that is not for its namespace (`closed`) it could run there where no queue picks the flavor.
 
     For a taint without a value it tolerates any value, as that of a ResourceFlavor does.
     """
@@ -169,4 +166,6 @@ def _missing(fence: Fence) -> str:
     how = f'"operator": "Equal", "value": {text(taint.value)}' if taint.value else '"operator": "Exists"'
     toleration = f'{{"key": {text(taint.key)}, {how}, "effect": {text(taint.effect)}}}'
     needed = f"{_may(fence.resources, fence.opened)} && !({text(taint.text)} in pod.tolerates)"
+    if closed:
+        needed += f" && variables.reach.exists(name, name in {texts(fence.flavors)})"
     return f"({needed} ?\n      [{toleration}] : [])"

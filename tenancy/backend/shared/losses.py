@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenancy.backend.parity import KEPT, Answer, Loss, Made, losing
+from tenancy.backend.parity import KEPT, Answer, Fate, Loss, Made, losing
 from tenancy.backend.promises import Look, Said
+from tenancy.backend.shared.admission import Guard, level
 from tenancy.diagnostics import Severity
 
 NO_PREEMPTION_INSIDE: Final = Loss(
@@ -42,6 +43,25 @@ DRAIN_ENDS_NOTHING: Final = Loss(
 )
 
 RULES: Final = (NO_PREEMPTION_INSIDE, QUEUEING_NOT_STRICT, HOLD_LETS_PENDING_START, DRAIN_ENDS_NOTHING)
+
+
+_LEVELS: Final = {
+    "warn": "whoever submits other work is only warned",
+    "audit": "other work is only noted in the audit log",
+    "off": "nothing keeps other work out",
+}
+"""By the level of a guard: what becomes of work that breaks it, where it is not refused."""
+
+
+def guarded(guard: Guard) -> Answer:
+    """Kept by an admission policy, where that refuses."""
+
+    def made(seen: Look, said: Said) -> Made:
+        del said
+        said_level = level(seen.plan, guard)
+        return Made(Fate.DIFFERENTLY, _LEVELS[said_level]) if said_level in _LEVELS else KEPT
+
+    return Answer(f"only told or noted where `guards: {{{guard}: …}}` is not `deny`", made)
 
 
 def _preemption(seen: Look, said: Said) -> Made:

@@ -27,6 +27,9 @@ def policies(plan: ClusterPlan, namespace: Namespace) -> Iterator[Object]:
     yield _policy(namespace, "allow-dns", ["Egress"], egress=[_dns(facts.dns)])
     team = [{"namespaceSelector": _any_of(isolation.team)}]
     yield _policy(namespace, "allow-team", everywhere, ingress=[{"from": team}], egress=[{"to": team}])
+    if namespace.keda:
+        operator = [_pods(facts.keda.namespace, facts.keda.pods)]
+        yield _policy(namespace, "allow-keda", ["Ingress"], ingress=[{"from": operator}])
     if isolation.services:
         yield _policy(namespace, "allow-services", ["Egress"], egress=[_service(each) for each in isolation.services])
     if isolation.api_server and facts.api_server is not None:

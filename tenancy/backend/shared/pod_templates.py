@@ -1,8 +1,9 @@
 """Where each kind of work keeps its pod templates, for admission policies, as data and as a CEL expression.
 
 Paths are those of the published Go types: Kubernetes 1.36, JobSet 0.12, LeaderWorkerSet 0.9, Kubeflow training operator
-1.9, MPI operator 0.8, KubeRay 1.6. TrainJob and AppWrapper have none here: the one names a runtime, the other holds
-objects of any kind; what they create is admitted under the rules of its own kind.
+1.9, MPI operator 0.8, KubeRay 1.6. Both of Kubeflow's operators bring an MPIJob of one name, and a cluster has v1 or
+v2beta1. TrainJob and AppWrapper have none here: the one names a runtime, the other holds objects of any kind; what they
+create is admitted under the rules of its own kind.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ class PodTemplates(NamedTuple):
     paths: tuple[str, ...]
 
 
+_MARKS: Final = ("[]", "{}")
+"""Of lists and maps in a path, each like an empty one in CEL."""
+
 _TEMPLATE = ("spec.template.spec",)
+_MPI = ("spec.mpiReplicaSpecs{}.template.spec",)
 _LEADER_WORKERS = ("spec.leaderWorkerTemplate.leaderTemplate.spec", "spec.leaderWorkerTemplate.workerTemplate.spec")
 _RAY = ("headGroupSpec.template.spec", "workerGroupSpecs[].template.spec")
 _RAY_JOB = (*(f"spec.rayClusterSpec.{path}" for path in _RAY), "spec.submitterPodTemplate.spec")
@@ -40,7 +45,8 @@ POD_TEMPLATES: Final = (
         "jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", ("spec.replicatedJobs[].template.spec.template.spec",)
     ),
     PodTemplates("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", _LEADER_WORKERS),
-    PodTemplates("kubeflow.org", "v2beta1", "mpijobs", "MPIJob", ("spec.mpiReplicaSpecs{}.template.spec",)),
+    PodTemplates("kubeflow.org", "v2beta1", "mpijobs", "MPIJob", _MPI),
+    PodTemplates("kubeflow.org", "v1", "mpijobs", "MPIJob", _MPI),
     PodTemplates("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob", ("spec.pytorchReplicaSpecs{}.template.spec",)),
     PodTemplates("kubeflow.org", "v1", "tfjobs", "TFJob", ("spec.tfReplicaSpecs{}.template.spec",)),
     PodTemplates("kubeflow.org", "v1", "jaxjobs", "JAXJob", ("spec.jaxReplicaSpecs{}.template.spec",)),
@@ -57,6 +63,20 @@ def whole(kinds: Sequence[PodTemplates]) -> list[PodTemplates]:
     pod."""
     paths = (tuple(path.removesuffix("spec").removesuffix(".") for path in kind.paths) for kind in kinds)
     return [kind._replace(paths=each) for kind, each in zip(kinds, paths, strict=True)]
+
+
+def sized(kinds: Sequence[PodTemplates]) -> list[PodTemplates]:
+    """Those of these kinds that may have several templates, with the paths of what says how many pods each has: its
+    entry of the list or map, or the object around the template."""
+    several = (kind for kind in kinds if len(kind.paths) > 1 or any(mark in kind.paths[0] for mark in _MARKS))
+    return [kind._replace(paths=tuple(map(_around, kind.paths))) for kind in several]
+
+
+def _around(path: str) -> str:
+    for mark in _MARKS:
+        if mark in path:
+            return path.partition(mark)[0] + mark
+    return path.removesuffix(".spec").removesuffix(".template")
 
 
 def resource_rules(operations: tuple[str, ...], kinds: Sequence[PodTemplates] = POD_TEMPLATES) -> list[dict[str, Any]]:
@@ -84,7 +104,7 @@ def pod_templates(of: str, kinds: Sequence[PodTemplates] = POD_TEMPLATES, key: s
     """
     by_kind: dict[str, tuple[str, ...]] = {}
     for each in (kind for kind in kinds if kind.paths):
-        by_kind[each.kind] = (*by_kind.get(each.kind, ()), *each.paths)
+        by_kind[each.kind] = tuple(dict.fromkeys((*by_kind.get(each.kind, ()), *each.paths)))
     by_paths: dict[tuple[str, ...], list[str]] = {}
     for kind, paths in by_kind.items():
         by_paths.setdefault(paths, []).append(kind)
@@ -98,12 +118,13 @@ def pod_templates(of: str, kinds: Sequence[PodTemplates] = POD_TEMPLATES, key: s
 def _specs(of: str, path: str, key: str) -> str:
     if not path:
         return f'[{{"path": dyn(""), {text(key)}: {of}}}]'
-    for mark, empty in (("[]", "[]"), ("{}", "{}")):
+    for mark in _MARKS:
         if mark in path:
-            outer, inner = path.split(mark + ".")
-            pointer = f"{text(_pointer(outer) + '/')} + string(at) + {text(_pointer(inner))}"
-            entry = f'{{"path": dyn({pointer}), {text(key)}: each.{inner}}}'
-            return f"{_optional(of, outer)}.orValue({empty}).transformList(at, each, {entry})"
+            outer, _, inner = path.partition(mark)
+            pointer = f"{text(_pointer(outer) + '/')} + string(at)"
+            pointer += f" + {text(_pointer(inner[1:]))}" if inner else ""
+            entry = f'{{"path": dyn({pointer}), {text(key)}: each{inner}}}'
+            return f"{_optional(of, outer)}.orValue({mark}).transformList(at, each, {entry})"
     entry = f'{{"path": dyn({text(_pointer(path))}), {text(key)}: spec}}'
     return f"{_optional(of, path)}.optMap(spec, [{entry}]).orValue([])"
 

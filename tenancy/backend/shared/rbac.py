@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tenancy.backend.manifest import Object
+from tenancy.backend.shared import keda
 from tenancy.backend.shared.metadata import obj
 from tenancy.backend.shared.work import READ, WRITE, Rule, Work
 from tenancy.model.access import parse_subject
@@ -29,7 +30,10 @@ def roles(plan: ClusterPlan, work: Work) -> Iterator[Object]:
     """The ClusterRoles of the access levels and of platform staff, with the bindings of the latter."""
     for level, rules in _RULES.items():
         claims = _claims(level) if plan.device_classes else []
-        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=[*rules(work), *claims])
+        scaled = _own(keda.PLATFORM) if keda.used(plan) and level.startswith("platform") else []
+        yield obj(API, "ClusterRole", role_name(level), plan.labels, rules=[*rules(work), *claims, *scaled])
+    for level, found in keda.LEVELS.items() if keda.used(plan) else ():
+        yield obj(API, "ClusterRole", role_name(f"keda-{level}"), plan.labels, rules=_own(found))
     for level, subjects in (("platform-admin", plan.admins), ("platform-auditor", plan.auditors)):
         if subjects:
             yield _binding("ClusterRoleBinding", level, plan.labels, [_subject(text) for text in subjects])
@@ -46,8 +50,9 @@ def bindings(namespace: Namespace) -> Iterator[Object]:
     granted = {grant.level: [_subject(text) for text in grant.subjects] for grant in namespace.grants}
     for level in ("admin", "member", "viewer"):
         subjects = [*granted.get(level, []), *accounts.get(level, [])]
-        if subjects:
-            yield _binding("RoleBinding", level, namespace.labels, subjects, namespace=namespace.name)
+        for name in (level, f"keda-{level}") if namespace.keda else (level,):
+            if subjects:
+                yield _binding("RoleBinding", name, namespace.labels, subjects, namespace=namespace.name)
 
 
 def service_accounts(namespace: Namespace) -> Iterator[Object]:
@@ -157,6 +162,8 @@ def _platform_admin(work: Work) -> list[dict[str, Any]]:
         _rule([""], ["limitranges", "namespaces", "resourcequotas"], WRITE),
         _rule(["networking.k8s.io"], ["networkpolicies"], WRITE),
         _rule(["admissionregistration.k8s.io"], _POLICIES, WRITE),
+        _rule(["flowcontrol.apiserver.k8s.io"], _FAIRNESS, WRITE),
+        _rule(["monitoring.coreos.com"], _MONITORING, WRITE),
         *_node_rules(WRITE),
     ]
 
@@ -170,6 +177,8 @@ def _auditor(work: Work) -> list[dict[str, Any]]:
         _rule([GROUP], ["clusterrolebindings", "clusterroles", "rolebindings", "roles"], READ),
         _rule(["admissionregistration.k8s.io"], [*_POLICIES, *_WEBHOOKS], READ),
         _rule(["apiextensions.k8s.io"], ["customresourcedefinitions"], READ),
+        _rule(["flowcontrol.apiserver.k8s.io"], _FAIRNESS, READ),
+        _rule(["monitoring.coreos.com"], _MONITORING, READ),
         _rule(["scheduling.k8s.io"], ["priorityclasses"], READ),
         _rule(["storage.k8s.io"], ["storageclasses"], READ),
         *_node_rules(READ),
@@ -188,6 +197,8 @@ _POLICIES = [
     "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
     "validatingadmissionpolicies", "validatingadmissionpolicybindings",
 ]  # fmt: skip
+_FAIRNESS = ["flowschemas", "prioritylevelconfigurations"]
+_MONITORING = ["prometheusrules", "servicemonitors"]
 _WEBHOOKS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
 
 _RULES = {

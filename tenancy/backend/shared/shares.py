@@ -24,7 +24,7 @@ def shares(plan: ClusterPlan, kinds: Sequence[PodTemplates] = POD_TEMPLATES) -> 
     """The policy with its binding where a flavor's GPUs are shared, for all shares of the cluster."""
     if resources := shared(plan):
         variables = {**templates(kinds), **changed(), "shares": texts(resources)}
-        yield from validating(plan, SHARES, variables, [_one(resources)], kinds=kinds)
+        yield from validating(plan, SHARES, variables, [_one(resources)], kinds=kinds, guard="whole_nodes")
 
 
 def shared(plan: ClusterPlan) -> list[str]:

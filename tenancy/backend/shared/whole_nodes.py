@@ -27,7 +27,8 @@ def whole_nodes(plan: ClusterPlan, kinds: Sequence[PodTemplates] = POD_TEMPLATES
                 name = f"{WHOLE_NODES}-{resource.replace('/', '-').lower()}-{'-'.join(map(str, sizes))}"
                 variables = {**templates(kinds), **changed(), "gpus": _COUNTS.replace("RESOURCE", text(resource))}
                 where = namespaces if len(found) > 1 else ()
-                yield from validating(plan, name, variables, [_whole(resource, sizes)], where, kinds)
+                rules = [_whole(resource, sizes)]
+                yield from validating(plan, name, variables, rules, where, kinds, guard="whole_nodes")
 
 
 def _sizes(plan: ClusterPlan) -> dict[str, dict[tuple[int, ...], list[str]]]:

@@ -46,9 +46,12 @@ PLAIN: Final = (
     Framework("batch/job", "batch", ("jobs",)),
     Framework("pod", "", ("pods",)),
     Framework("deployment", "apps", ("deployments", "deployments/scale")),
-    Framework("statefulset", "apps", ("statefulsets", "statefulsets/scale")),
+    Framework("statefulset", "apps", ("statefulsets",)),
 )
 """Kinds of Kubernetes itself; CronJobs, whose Jobs are what counts, are in the roles of every scheduler."""
+
+STATEFUL_SCALE: Final = Framework("statefulset/scale", "apps", ("statefulsets/scale",))
+"""`kubectl scale` of a StatefulSet, where the scheduler counts its pods one by one."""
 
 OPERATED: Final = (
     Framework("jobset.x-k8s.io/jobset", "jobset.x-k8s.io", ("jobsets",)),

@@ -9,8 +9,9 @@ namespace's annotation lists, and pods may not get around queues:
   or an owner's gets to its pods or their PodGroup (job_controller_util.go, pg_controller_handler.go);
 - `system-…` classes: they are never evicted either (conformance.go); `preemptionPolicy: Never`: it never evicts;
 - the PodGroup of a pod: a pod whose PodGroup is gone, or that is taken out of it, runs on beside every quota, and no
-  owner gets its GPUs back (run on 1.15.1: sixteen GPUs for a team whose limit is eight). So only controllers put a pod
-  into a PodGroup, and nobody else changes whose a pod is. What keeps the PodGroup itself is in `pod_groups`.
+  owner gets its GPUs back (run on 1.15.1: sixteen GPUs for a team whose limit is eight). So only controllers, those of
+  its owner and Volcano's own, put a pod into a PodGroup, and nobody else changes whose a pod is. What keeps the group
+  itself is in `pod_groups`.
 
 Of an update only what it changes is judged: work from before the policy must still be finished.
 """
@@ -23,8 +24,11 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import validating
 from tenancy.backend.shared.cel import text, texts
+from tenancy.backend.shared.guards.facts import fact, first, news, none
+from tenancy.backend.shared.guards.priorities import MADE_FROM_TEMPLATES
+from tenancy.backend.shared.guards.trust import controllers
 from tenancy.backend.volcano.pod_templates import GROUP, KINDS, POD_GROUP, QUEUE, TRAIN_JOB, whole_templates
-from tenancy.backend.volcano.work import SCHEDULING
+from tenancy.backend.volcano.work import BATCH
 from tenancy.plan.values import ClusterPlan
 
 BINDING: Final = "tenancy-queue-binding"
@@ -36,8 +40,8 @@ IDENTITY: Final = (GROUP, "volcano.sh/job-name", "volcano.sh/job-version", "volc
 PLAIN: Final = ("v1", "apps/v1", "batch/v1", "jobset.x-k8s.io/v1alpha2")
 """API versions whose controllers make pods of a template as it stands; others may add queue and scheduler."""
 
-CONTROLLERS: Final = ("system:serviceaccounts:kube-system", "system:kube-controller-manager")
-"""Kubernetes' own, by group or by user."""
+OWNERS: Final = (*MADE_FROM_TEMPLATES, f"Job.{BATCH}")
+"""Owners of pods and of jobs whose controllers may put them into a PodGroup, as `Kind.group`."""
 
 
 def queues(plan: ClusterPlan) -> str:
@@ -51,19 +55,12 @@ def binding(plan: ClusterPlan) -> Iterator[Object]:
     variables = {
         **whole_templates(),
         "queues": queues(plan),
-        "facts": _FACTS,
-        "news": "variables.facts.size() == 1 ? variables.facts[0] :\n"
-        "  variables.facts[0] == variables.facts[1] ? [] :\n"
-        "  variables.facts[0].filter(it, !(it in variables.facts[1]))",
+        **news(_FACTS),
         "foreign": 'variables.news.filter(it, it.what == "queue" && it.value != "" && !(it.value in variables.queues))',
-        **_TRUST,
+        **controllers(plan, OWNERS, (BATCH, "jobs")),
         "identity": _IDENTITY,
     }
-    yield from validating(plan, BINDING, variables, _RULES, kinds=(*KINDS, TRAIN_JOB, POD_GROUP))
-
-
-def _fact(what: str, value: str, at: str = "each.path") -> str:
-    return f'{{"at": string({at}), "what": {text(what)}, "value": string({value})}}'
+    yield from validating(plan, BINDING, variables, _RULES, kinds=(*KINDS, TRAIN_JOB, POD_GROUP), guard="queueing")
 
 
 def _annotated(metadata: str, key: str) -> str:
@@ -74,7 +71,7 @@ def _protected(path: str, metadata: str) -> str:
     """CEL for a list of two facts: an annotation and a label that would keep a pod from being evicted, if they are
     there; an empty value does it as well."""
     return ", ".join(
-        _fact(
+        fact(
             "preemptable",
             f'{metadata}.?{kind}[?{text(PREEMPTABLE)}].optMap(it, {text(kind + " ")} + it).orValue("")',
             path,
@@ -96,42 +93,26 @@ _PATCHES: Final = """\
 """What a TrainJob patches into the pod templates of its runtime (Trainer 2.2, and before)."""
 
 _FACTS: Final = f"""\
-variables.revisions.transformList(at, it,
   (variables.templates[at] + (it.kind == "TrainJob" ? {_PATCHES} : [])).map(each, [
-    {_fact("queue", _annotated(_TEMPLATE, QUEUE))},
-    {_fact("group", _annotated(_TEMPLATE, GROUP))},
-    {_fact("unbound", f'{_PLAIN} && {_SAID} == "" ? "yes" : ""')},
-    {_fact("scheduler", f'{_SPEC}.?schedulerName.orValue({_PLAIN} ? "default-scheduler" : "")')},
-    {_fact("node", f'{_SPEC}.?nodeName.orValue("")')},
-    {_fact("class", f'{_SPEC}.?priorityClassName.orValue("")')},
-    {_fact("preemption", f'{_SPEC}.?preemptionPolicy.orValue("")')},
+    {fact("queue", _annotated(_TEMPLATE, QUEUE))},
+    {fact("group", _annotated(_TEMPLATE, GROUP))},
+    {fact("unbound", f'{_PLAIN} && {_SAID} == "" ? "yes" : ""')},
+    {fact("scheduler", f'{_SPEC}.?schedulerName.orValue({_PLAIN} ? "default-scheduler" : "")')},
+    {fact("node", f'{_SPEC}.?nodeName.orValue("")')},
+    {fact("class", f'{_SPEC}.?priorityClassName.orValue("")')},
+    {fact("preemption", f'{_SPEC}.?preemptionPolicy.orValue("")')},
     {_protected("each.path", _TEMPLATE)}
   ]).flatten() +
   [{_protected('"/metadata"', "it.?metadata")},
    {_protected('"/spec/jobTemplate"', "it.?spec.?jobTemplate.?metadata")}] +
   it.?spec.?replicatedJobs.orValue([]).map(each, [{_protected('""', "each.?template.?metadata")}]).flatten() +
   (it.apiVersion.contains(".volcano.sh/") ? [
-    {_fact("queue", _QUEUED, '"/spec"')},
-    {_fact("unbound", f'{_QUEUED} == "" ? "yes" : ""', '"/spec"')},
-    {_fact("scheduler", 'it.?spec.?schedulerName.orValue("")', '"/spec"')},
-    {_fact("class", 'it.?spec.?priorityClassName.orValue("")', '"/spec"')}
-  ] : []))"""
+    {fact("queue", _QUEUED, '"/spec"')},
+    {fact("unbound", f'{_QUEUED} == "" ? "yes" : ""', '"/spec"')},
+    {fact("scheduler", 'it.?spec.?schedulerName.orValue("")', '"/spec"')},
+    {fact("class", 'it.?spec.?priorityClassName.orValue("")', '"/spec"')}
+  ] : [])"""
 """CEL for what is judged, of the new object and of the old one: where it stands, what it is, and its value."""
-
-_TRUST: Final = {
-    "kubernetes": f"(request.userInfo.?groups.orValue([]) + [request.userInfo.username]).exists(it, "
-    f"it in {texts(CONTROLLERS)})",
-    "groups": f'authorizer.group({text(SCHEDULING)}).resource("podgroups").namespace(request.namespace)'
-    '.check("create").allowed()',
-    "owns": "object.metadata.?ownerReferences.orValue([]).filter(it, it.?controller.orValue(false)).exists(it,\n"
-    '  authorizer.group(it.apiVersion.contains("/") ? it.apiVersion.split("/")[0] : "")\n'
-    '    .resource(it.kind.lowerAscii() + "s").subresource("status").namespace(request.namespace)\n'
-    '    .check("update").allowed())',
-    "controller": "variables.kubernetes || variables.groups || variables.owns",
-}
-"""The variable `controller`: whether the request is of Kubernetes' own controllers, of whoever may create PodGroups, or
-of the controller of the object's owner, which is known by its right to write the status of such an owner. No level of
-access has any of these rights."""
 
 _IDENTITY: Final = f"""\
 variables.revisions.map(it, it.kind == "Pod" ?
@@ -141,9 +122,7 @@ variables.revisions.map(it, it.kind == "Pod" ?
 _NAMED: Final = '(variables.queues.size() == 0 ? "none" : variables.queues.join(", "))'
 
 
-def _none(what: str, wrong: str) -> str:
-    """CEL: no news of this sort is wrong."""
-    return f"!variables.news.exists(it, it.what == {text(what)} && {wrong})"
+_IS_SYSTEM: Final = 'it.value.startsWith("system-")'
 
 
 _RULES: Final = (
@@ -154,36 +133,38 @@ _RULES: Final = (
         f'"; its queues are: " + {_NAMED}',
     ),
     (
-        _none("unbound", 'it.value != ""'),
+        none("unbound", 'it.value != ""'),
         f"A pod without a queue would wait for ever: name one of the namespace's in the annotation {QUEUE} of the pod "
         "or of its template, or in spec.queue",
         f'"a pod without a queue waits for ever: write the annotation {QUEUE} into the pod or its template, or '
         'spec.queue into a Volcano job; the queues of namespace " + request.namespace + " are: " + ' + _NAMED,
     ),
     (
-        _none("scheduler", f'!(it.value in ["", {text(SCHEDULER)}])'),
+        none("scheduler", f'!(it.value in ["", {text(SCHEDULER)}])'),
         f"Write schedulerName: {SCHEDULER} into the pod's spec or its template's: another scheduler starts pods beside "
         "all queues",
     ),
     (
-        _none("preemptable", 'it.value != ""'),
+        none("preemptable", 'it.value != ""'),
         f"Remove {PREEMPTABLE} from annotations and labels: a pod that has it keeps what was lent to it",
     ),
     (
-        _none("preemption", 'it.value == "Never"'),
+        none("preemption", 'it.value == "Never"'),
         "A pod with preemptionPolicy: Never does not get its quota back: write a priorityClassName that may preempt, "
         "or none",
     ),
     (
-        _none("class", 'it.value.startsWith("system-")'),
+        none("class", _IS_SYSTEM),
         "Pods of system classes keep what was lent to them: write a priorityClassName of the organization, or none",
+        f'"priority " + {first("class", _IS_SYSTEM)} + " is not for namespace " + request.namespace + '
+        '": its pods would keep what was lent to them; write a priorityClassName of the organization, or none"',
     ),
     (
-        _none("node", 'it.value != ""'),
+        none("node", 'it.value != ""'),
         "spec.nodeName skips the scheduler, and with it taints and queues: remove it, or write a nodeSelector",
     ),
     (
-        _none("group", 'it.value != ""') + " || variables.controller",
+        none("group", 'it.value != ""') + " || variables.controller",
         f"Only controllers put pods into a PodGroup: remove the annotation {GROUP} and name a queue in {QUEUE}, or "
         "submit a Volcano job",
     ),

@@ -93,6 +93,14 @@ def _gang(scheduler: Scheduler) -> Iterator[str]:
         yield f"{gang.path}.enablePreemptable: must be false, or preempt never evicts gangs."
 
 
+def _sla(scheduler: Scheduler) -> Iterator[str]:
+    """Run on 1.15.1: seven idle GPUs were kept from whatever came after a gang of eight in its queue, which could not
+    start. In the tier of gang, whose vote counts there, sla changed nothing."""
+    sla, gang = scheduler.plugin("sla"), scheduler.plugin("gang")
+    if sla and gang and sla.tier < gang.tier and sla.on("enableJobPipelined"):
+        yield f"{sla.path}: sla in a tier before gang keeps idle GPUs for gangs that cannot start."
+
+
 def _order_of_filters(scheduler: Scheduler) -> Iterator[str]:
     """The first tier that offers victims decides, and within a tier an empty intersection is filled up again by the
     plugin that comes next (session_plugins.go; volcano #5896 and #5963)."""
@@ -157,6 +165,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _enqueue,
     _protection,
     _gang,
+    _sla,
     _order_of_filters,
     _drf,
     _gang_actions,

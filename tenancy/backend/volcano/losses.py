@@ -71,7 +71,9 @@ GANG_NOT_TIMED: Final = Loss(
     Severity.ERROR,
     "Gangs that are never put back",
     "Volcano starts the pods of a job together and has no timeout for them: a job whose image cannot be pulled, or "
-    "whose pods never become ready, keeps its GPUs until somebody deletes it.",
+    "whose pods never become ready, keeps its GPUs until somebody deletes it. Its plugin `sla` is no timeout but keeps "
+    "idle GPUs for jobs that have waited, and that of a job's pending pods runs while the job waits in its queue (run "
+    "on 1.15.1).",
     "remove `gang` from the policy",
 )
 SLACK_RECLAIMS_MORE: Final = Loss(

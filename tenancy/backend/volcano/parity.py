@@ -12,6 +12,7 @@ from tenancy.backend.shared.losses import (
     HOLD_LETS_PENDING_START,
     PREEMPTION,
     QUEUEING_NOT_STRICT,
+    guarded,
 )
 from tenancy.backend.volcano.losses import (
     BORROWING_PREEMPTION_LOST,
@@ -152,6 +153,7 @@ def _topology_default(seen: Look, said: Said) -> Made:
 ANSWERS: Final[Answers] = {
     "gang": Answer("together, or none, if minAvailable is all of them; never put back", _gang, (GANG_NOT_TIMED,)),
     "priorities": kept(),
+    "interruption": guarded("interruption"),
     "placement": kept(),
     "flavors": differently("a job names a queue, and that is of one flavor"),
     "reclaimTime": differently(f"it is back in {QUOTA_BACK}"),
@@ -166,6 +168,7 @@ ANSWERS: Final[Answers] = {
     "wholeNodes": kept(),
     "topology": differently("Volcano learns the levels from the nodes' labels, and enforces none before it has"),
     "topologyDefault": Answer("Volcano jobs alone; before Kubernetes 1.36 a job asks by itself", _topology_default),
+    "unitPriorities": guarded("priorities"),
     "reserved": Answer(f"lent to two borrowers together; back in {RESERVE_BACK}", _reserved, (RESERVE_LENT_OUT,)),
     "quota": Answer(
         "where cpu and memory do not follow the GPUs, a queue takes back more; before 1.15 a department may be pushed "

@@ -44,5 +44,11 @@ def pod_groups(plan: ClusterPlan) -> Iterator[Object]:
         "deletion is tried again"
     )
     yield from validating(
-        plan, POD_GROUPS, variables, [(expression, message)], kinds=(POD_GROUP,), operations=("DELETE",)
+        plan,
+        POD_GROUPS,
+        variables,
+        [(expression, message)],
+        kinds=(POD_GROUP,),
+        operations=("DELETE",),
+        guard="queueing",
     )

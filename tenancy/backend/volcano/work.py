@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenancy.backend.shared.work import OPERATED, PLAIN, READ, WRITE, Framework, Rule, Work
+from tenancy.backend.shared.work import OPERATED, PLAIN, READ, STATEFUL_SCALE, WRITE, Framework, Rule, Work
 
 BATCH: Final = "batch.volcano.sh"
 FLOW: Final = "flow.volcano.sh"
@@ -22,6 +22,7 @@ _OWN: Final = (
 WORK: Final = Work(
     frameworks=(
         *PLAIN,
+        STATEFUL_SCALE,
         *OPERATED,
         Framework(f"{BATCH}/job", BATCH, ("jobs",)),
         Framework(f"{BATCH}/cronjob", BATCH, ("cronjobs",)),

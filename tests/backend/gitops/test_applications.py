@@ -9,7 +9,7 @@ import pytest
 
 from tenancy.backend import LOSSES, items
 from tenancy.backend.gitops.applications import Application, applications
-from tenancy.backend.gitops.kinds import DEPARTMENT, WHOLE, Kind
+from tenancy.backend.gitops.kinds import DEPARTMENT, MONITORING, WHOLE, Kind
 from tenancy.backend.gitops.sizes import LARGE, MOST, large
 from tenancy.pipeline import Options, examine, generate
 from tenancy.plan import plan
@@ -87,8 +87,18 @@ def test_a_project_allows_the_kinds_of_custom_objects(files: dict[str, str]) -> 
     assert {"group": "rbac.authorization.k8s.io", "kind": "ClusterRole"} not in own["namespaceResourceWhitelist"]
 
 
+def test_what_is_measured_is_an_application_of_its_own(files: dict[str, str]) -> None:
+    """Its kinds are in no other, so that a cluster without Prometheus' operator loses nothing else."""
+    own = {obj["apiVersion"] for obj in build(files, "train/apps/acme-train-monitoring")}
+    assert "monitoring.coreos.com/v1" in own
+    for name in ("cluster", "research"):
+        others = {obj["apiVersion"] for obj in build(files, f"train/apps/acme-train-{name}")}
+        assert "monitoring.coreos.com/v1" not in others
+
+
 @pytest.mark.parametrize(
-    ("scheduler", "elsewhere"), [("kueue", set()), ("volcano", {"NodePool"}), ("native", {"DeviceClass", "NodePool"})]
+    ("scheduler", "elsewhere"),
+    [("kueue", set()), ("volcano", {"NodePool"}), ("native", {"DeviceClass", "NodePool", "ServiceMonitor"})],
 )
 def test_projects_know_the_kinds_that_the_compiler_writes(scheduler: str, elsewhere: set[str]) -> None:
     """All that are in the golden cases, and no others but what only cases for another scheduler have."""
@@ -99,7 +109,7 @@ def test_projects_know_the_kinds_that_the_compiler_writes(scheduler: str, elsewh
             for each in applications(cluster, items(cluster)):
                 assert each.holds <= each.kinds.cluster | each.kinds.namespaced
                 seen |= each.holds
-    known = (part for kinds in (WHOLE[scheduler], DEPARTMENT[scheduler]) for part in kinds)
+    known = (part for kinds in (WHOLE[scheduler], DEPARTMENT[scheduler], MONITORING) for part in kinds)
     unseen = frozenset[Kind]().union(*known) - seen
     assert {kind.kind for kind in unseen} == elsewhere
 

@@ -69,7 +69,8 @@ def test_a_sync_is_told_what_was_run() -> None:
 
 
 def test_an_application_is_deleted_once_a_person_confirms_it() -> None:
-    """That of a department takes its objects along, that of the cluster leaves them; each comes after its project."""
+    """Those of a department and of what is measured take their objects along, that of the cluster leaves them; each
+    comes after its project."""
     found = files()
     for name, app in named(found, "argocd/applications.yaml").items():
         metadata = app["metadata"]
@@ -142,17 +143,25 @@ def test_flux_is_told_the_repository_once() -> None:
 
 
 def test_departments_wait_for_the_cluster_under_flux() -> None:
-    """It has no waves: roles, flavors and policies first."""
+    """It has no waves: roles, flavors and policies first. Nothing waits for what is measured."""
     found = named(files(engine="flux"), "flux/kustomizations.yaml")
     after = {name: [each["name"] for each in obj["spec"].get("dependsOn", [])] for name, obj in found.items()}
-    assert after == {"acme-train-cluster": [], "acme-train-research": ["acme-train-cluster"]}
+    assert after == {
+        "acme-train-cluster": [],
+        "acme-train-monitoring": [],
+        "acme-train-research": ["acme-train-cluster"],
+    }
 
 
 def test_flux_judges_the_kinds_that_it_applies() -> None:
     """Each Kustomization has the rules of its own kinds."""
     found = named(files(engine="flux"), "flux/kustomizations.yaml")
-    rules = {name: [each["kind"] for each in obj["spec"]["healthCheckExprs"]] for name, obj in found.items()}
-    assert rules == {"acme-train-cluster": ["AdmissionCheck"], "acme-train-research": ["ClusterQueue", "LocalQueue"]}
+    rules = {name: [each["kind"] for each in obj["spec"].get("healthCheckExprs", [])] for name, obj in found.items()}
+    assert rules == {
+        "acme-train-cluster": ["AdmissionCheck"],
+        "acme-train-monitoring": [],
+        "acme-train-research": ["ClusterQueue", "LocalQueue"],
+    }
 
 
 def test_a_namespace_that_flux_leaves_stays_bounded() -> None:

@@ -134,6 +134,8 @@ def train_job(name: str, resources: Object) -> Object:
 
 _FENCED = f"may tolerate {KEY}=training:NoSchedule"
 _FENCED_SLICES = f"may tolerate {KEY}=sliced:NoSchedule"
+_KEYLESS = "write the key, the value and the effect that you mean"
+"""Said by the policy on placement and by that on fences."""
 _CPU = container(requests={"cpu": "1", "memory": "1Gi"})
 _BARE = container()
 _LIMITS = {"cpu": "10", "memory": "40Gi"}
@@ -158,7 +160,7 @@ REQUESTS: Final = (
     Request(
         "cpu pod that tolerates everything",
         pod("cpu-all", spec(_CPU, tolerations=(_toleration(operator="Exists"),))),
-        _FENCED_SLICES,
+        _KEYLESS,
     ),
     Request(
         "cpu job that tolerates any value of the key",
@@ -177,6 +179,7 @@ REQUESTS: Final = (
     Request(
         "cpu job that tolerates everything of another effect",
         job("cpu-execute", spec(_CPU, tolerations=(_toleration(operator="Exists", effect="NoExecute"),))),
+        "A toleration without a key",
     ),
     Request(
         "cpu job that asks for zero GPUs",

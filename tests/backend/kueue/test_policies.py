@@ -26,6 +26,12 @@ from tests.backend.kueue.policy_requests import BEFORE_136, REQUESTS
 
 Object: TypeAlias = dict[str, Any]
 
+ALWAYS = (
+    *("tenancy-cluster-safety", "tenancy-orphans", "tenancy-placement", "tenancy-pod-priorities"),
+    *("tenancy-priorities", "tenancy-queueing", "tenancy-template-requests", "tenancy-template-security"),
+    "tenancy-external-addresses",
+)
+"""The policies that every cluster needs."""
 TAINT = "gpu.example/reserved=training:NoSchedule"
 ORGANIZATION = """\
 apiVersion: tenancy/v1alpha1
@@ -81,12 +87,10 @@ def _expressions(policy: Object) -> str:
 def test_a_cluster_gets_the_policies_that_it_needs(
     flavor: tuple[str, ...], kubernetes: str, names: list[str], tmp_path: Path
 ) -> None:
-    """No fence, no fence policy; no whole nodes, no policy on them; mutating policies from Kubernetes 1.36 on.
-
-    The one about requests is needed everywhere.
-    """
+    """No fence, no fence policy; no whole nodes, no policy on them; mutating policies from Kubernetes 1.36 on."""
     found = _policies(tmp_path, *flavor, kubernetes=kubernetes)
-    assert sorted({name for _, name in found}) == sorted([*names, "tenancy-template-requests"])
+    roles = ["tenancy-pod-roles"] if kubernetes == "1.36" else []
+    assert sorted({name for _, name in found}) == sorted([*names, *ALWAYS, *roles])
     for kind, name in found:
         assert (kind if kind.endswith("Binding") else f"{kind}Binding", name) in found
 
@@ -95,7 +99,7 @@ def test_every_default_is_stated(tmp_path: Path) -> None:
     """What the API server would fill in is written, and no list is empty, so that applying again writes nothing."""
     found = _policies(tmp_path, f"taint: {TAINT}", "wholeNodes: true")
     policies_ = [each for (kind, _), each in found.items() if kind.endswith("Policy")]
-    assert len(policies_) == 4
+    assert len(policies_) == len(ALWAYS) + 4
     for policy in policies_:
         constraints = policy["spec"]["matchConstraints"]
         convenience = policy["metadata"]["name"] == "tenancy-gpu-tolerations"
@@ -148,7 +152,7 @@ def test_a_flavor_with_two_taints_needs_both_tolerations(tmp_path: Path) -> None
     patches = mutating["spec"]["mutations"][0]["jsonPatch"]["expression"]
     assert '{"key": "a.example/x", "operator": "Exists", "effect": "NoSchedule"}' in patches
     assert '{"key": "b.example/y", "operator": "Equal", "value": "z", "effect": "NoExecute"}' in patches
-    assert len(found["ValidatingAdmissionPolicy", "tenancy-fenced-flavors"]["spec"]["validations"]) == 3
+    assert len(found["ValidatingAdmissionPolicy", "tenancy-fenced-flavors"]["spec"]["validations"]) == 2
 
 
 def test_whole_nodes_list_namespaces_only_beside_others(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.examples import often
 from tests.orgs import organized, scheduled
 from tests.strategies import organizations
 
-SETTINGS = settings(max_examples=often(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=often(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read(cluster: ClusterPlan) -> list[UnitReading]:

@@ -238,6 +238,12 @@ MEANING: Final = (
         "gang protects", _with(_GANG, "    enablePreemptable: false\n"), "lent to gangs never comes back", Does.TAKES
     ),
     Mistake(
+        "sla before gang",
+        _with("tiers:\n", "tiers:\n- plugins:\n  - name: sla\n    arguments: {sla-waiting-time: 1h}\n"),
+        "keeps idle GPUs",
+        Does.TAKES,
+    ),
+    Mistake(
         "capacity not last",
         _with("  - name: conformance\n", "").replace(_CAPACITY, f"{_CAPACITY}  - name: conformance\n"),
         "must stand last",

@@ -76,8 +76,8 @@ INNER: Final = "research-h100"
 QUEUE: Final = "scheduling.volcano.sh/queue-name"
 GROUP: Final = "scheduling.k8s.io/group-name"
 PREEMPTABLE: Final = "volcano.sh/preemptable"
-NEVER: Final = "polite"
-"""A PriorityClass that never preempts, which the platform has beside the organization's."""
+POLITE: Final = "polite"
+"""A PriorityClass that the platform has beside the organization's."""
 TOLERATIONS: Final = {
     value: {"key": KEY, "operator": "Equal", "value": value, "effect": "NoSchedule"}
     for value in ("training", "inference", "batch")
@@ -232,7 +232,7 @@ _LISTED: Final = f"{_not_a_queue(INNER)}research-vision-cpu, research-vision-h10
 _NO_QUEUE: Final = "a pod without a queue waits for ever"
 _OTHER_SCHEDULER: Final = "another scheduler starts pods beside all queues"
 _KEEPS: Final = f"Remove {PREEMPTABLE} from annotations and labels"
-_SYSTEM: Final = "Pods of system classes keep what was lent to them"
+_SYSTEM: Final = "-critical is not for "
 _NEVER: Final = "does not get its quota back"
 _NODE: Final = "spec.nodeName skips the scheduler"
 _JOINS: Final = "Only controllers put pods into a PodGroup"
@@ -290,7 +290,6 @@ _KEEPING: Final = (
     Request("PodGroup with the same", pod_group("g", MINE, annotations={PREEMPTABLE: "0"}), _KEEPS, admin=True),
     *_each("of a system class", _everywhere("system", priorityClassName="system-node-critical"), _SYSTEM),
     Request("Volcano job of a system class", vcjob("v", WORK, priorityClassName="system-cluster-critical"), _SYSTEM),
-    Request("pod of a class that never preempts", queued(pod("p", WORK), priorityClassName=NEVER), _NEVER),
     Request("template that never preempts", queued(job("j", WORK), preemptionPolicy="Never"), _NEVER),
 )
 _IN_STATES: Final = (

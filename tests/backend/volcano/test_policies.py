@@ -16,12 +16,20 @@ from tenancy.backend.volcano.pod_templates import KINDS, whole_templates
 from tenancy.backend.volcano.policies import policies
 from tenancy.backend.volcano.work import WORK
 from tenancy.plan import plan
+from tests.backend.volcano.attacks import ATTACKS
+from tests.backend.volcano.everyday import ORDINARY
 from tests.backend.volcano.policy_requests import BEFORE_136, DRAINING, HELD, ORGANIZATION, PLANS, REQUESTS, Request
 from tests.orgs import organized
 
 Object: TypeAlias = dict[str, Any]
 
-ALWAYS = ("tenancy-pod-groups", "tenancy-queue-binding")
+ALWAYS = (
+    *("tenancy-commands", "tenancy-foreign-queues", "tenancy-placement", "tenancy-pod-groups"),
+    *("tenancy-pod-priorities", "tenancy-priorities", "tenancy-queue-binding", "tenancy-template-security"),
+    "tenancy-external-addresses",
+)
+EVERYWHERE = ("tenancy-commands", "tenancy-foreign-queues")
+"""Those that act outside of the organization's namespaces too."""
 TAINT = "gpu.example/reserved=training:NoSchedule"
 
 
@@ -71,8 +79,8 @@ def _variables(policy: Object) -> dict[str, str]:
 def test_a_cluster_gets_the_policies_that_it_needs(
     flavor: Object, state: str, kubernetes: str, names: list[str]
 ) -> None:
-    """Queues are bound everywhere; states, fences and whole nodes where there are some; what is written is written from
-    Kubernetes 1.36 on."""
+    """Queues, priorities, hosts and the cluster are guarded always; states, fences and whole nodes where there are
+    some; what is written is written from Kubernetes 1.36 on."""
     found = _policies(_tree(flavor, state=state), kubernetes)
     assert sorted({name for _, name in found}) == sorted([*ALWAYS, *names])
     for kind, name in found:
@@ -82,14 +90,15 @@ def test_a_cluster_gets_the_policies_that_it_needs(
 def test_every_default_is_stated() -> None:
     """What the API server would fill in is written, and no list is empty, so that applying again writes nothing; what
     refuses fails closed."""
-    for (kind, _), policy in _policies(ORGANIZATION).items():
+    for (kind, name), policy in _policies(ORGANIZATION).items():
         if kind.endswith("Policy"):
             constraints = policy["spec"]["matchConstraints"]
             assert policy["spec"]["failurePolicy"] == ("Fail" if kind.startswith("Validating") else "Ignore")
             assert policy["spec"]["variables"]
             assert constraints["matchPolicy"] == "Equivalent"
             assert constraints["objectSelector"] == {}
-            assert constraints["namespaceSelector"]["matchLabels"] == {"gpu.acme.example/organization": "acme"}
+            ours = {"gpu.acme.example/organization": "acme"}
+            assert name in EVERYWHERE or constraints["namespaceSelector"]["matchLabels"] == ours
             assert all(rule["scope"] == "*" and all(rule.values()) for rule in constraints["resourceRules"])
 
 
@@ -100,6 +109,34 @@ def test_a_new_team_changes_no_policy() -> None:
     assert _policies(tree) == _policies(ORGANIZATION)
     queues = _variables(_policies(tree)["ValidatingAdmissionPolicy", "tenancy-queue-binding"])["queues"]
     assert 'annotations[?"gpu.acme.example/queues"]' in queues
+
+
+def test_nobody_stops_the_cluster_from_elsewhere() -> None:
+    """Commands are judged in every namespace; queues in those that are not the organization's, where pods, PodGroups
+    and Volcano's own jobs name them."""
+    found = _policies(ORGANIZATION)
+    commands, foreign = (found["ValidatingAdmissionPolicy", name]["spec"]["matchConstraints"] for name in EVERYWHERE)
+    assert commands["namespaceSelector"] == {}
+    assert [rule["resources"] for rule in commands["resourceRules"]] == [["commands"]]
+    others = {"key": "gpu.acme.example/organization", "operator": "DoesNotExist"}
+    assert foreign["namespaceSelector"] == {"matchExpressions": [others]}
+    assert [rule["resources"] for rule in foreign["resourceRules"]] == [["pods"], ["jobs", "cronjobs"], ["podgroups"]]
+
+
+def test_who_holds_the_scheduler_together_is_refused_whatever_the_guards_say() -> None:
+    """`placement` and the others may be weaker or off; what keeps the scheduler alive refuses."""
+    tree = deepcopy(ORGANIZATION)
+    tree["clusters"]["main"]["guards"] = {"placement": "warn", "priorities": "off", "security": "audit"}
+    found = _policies(tree)
+    actions = {
+        name: binding["spec"]["validationActions"]
+        for (kind, name), binding in found.items()
+        if kind == "ValidatingAdmissionPolicyBinding"
+    }
+    assert not {"tenancy-priorities", "tenancy-pod-priorities"} & actions.keys()
+    assert (actions["tenancy-placement"], actions["tenancy-template-security"]) == (["Warn"], ["Audit"])
+    for name in (*EVERYWHERE, "tenancy-queue-binding", "tenancy-pod-groups"):
+        assert actions[name] == ["Deny"]
 
 
 def test_states_hold_in_the_namespaces_of_their_units() -> None:
@@ -129,7 +166,8 @@ def test_every_kind_of_work_has_its_pod_templates_or_a_reason() -> None:
     """A new kind needs its paths here, or its pods are refused late and confusingly. JobFlows make jobs, TrainJobs
     patch what is elsewhere."""
     covered = {(kind.group, kind.resource) for kind in KINDS}
-    wanted = {(framework.group, framework.resources[0]) for framework in WORK.frameworks} | {("batch", "cronjobs")}
+    named = {(framework.group, framework.resources[0]) for framework in WORK.frameworks} | {("batch", "cronjobs")}
+    wanted = {(group, resource) for group, resource in named if "/" not in resource}
     assert wanted - covered == {("trainer.kubeflow.org", "trainjobs"), ("flow.volcano.sh", "jobflows")}
     assert covered <= wanted
 
@@ -152,20 +190,21 @@ def test_a_template_comes_with_its_metadata() -> None:
 
 
 def test_pods_are_given_the_tolerations_that_nobody_else_gives() -> None:
-    """GPU pods those of every tainted flavor with their GPUs, others those of flavors that are not fenced; only pods
-    are changed, since Volcano looks at nothing else."""
+    """GPU pods those of every tainted flavor with their GPUs, others those of flavors that are not fenced, each where
+    the flavor is within reach; only pods are changed, since Volcano looks at nothing else."""
     policy = _policies(ORGANIZATION)["MutatingAdmissionPolicy", "tenancy-gpu-tolerations"]
     (rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
     assert (rule["resources"], rule["operations"]) == (["pods"], ["CREATE"])
     patches = policy["spec"]["mutations"][0]["jsonPatch"]["expression"]
     gpus = 'pod.gpus.exists(gpu, gpu in ["nvidia.com/gpu"])'
-    for value, who in (
-        ("training", gpus),
-        ("inference", f"({gpus} || pod.gpus.size() == 0)"),
-        ("batch", "pod.gpus.size() == 0"),
+    for value, flavor, who in (
+        ("training", "h100", gpus),
+        ("inference", "l4", f"({gpus} || pod.gpus.size() == 0)"),
+        ("batch", "cpu", "pod.gpus.size() == 0"),
     ):
         taint = f"gpu.acme.example/reserved={value}:NoSchedule"
-        assert f'({who} && !("{taint}" in pod.tolerates) ?' in patches
+        reach = f'variables.reach.exists(name, name in ["{flavor}"])'
+        assert f'({who} && !("{taint}" in pod.tolerates) && {reach} ?' in patches
 
 
 def test_requests_are_told_apart_and_cover_every_kind() -> None:
@@ -179,7 +218,14 @@ def test_requests_are_told_apart_and_cover_every_kind() -> None:
         return {_kind(each) for each in found}
 
     assert kinds <= covered("")
-    for refused in ("queue research-h100", "another scheduler", "spec.nodeName", "Only controllers", "Remove", "Pods"):
+    for refused in (
+        "queue research-h100",
+        "another scheduler",
+        "spec.nodeName",
+        "Only controllers",
+        "Remove",
+        "-critical",
+    ):
         assert covered(refused) >= kinds, refused
     assert covered("The unit of this namespace is held") >= {each for each in kinds if each[1] not in PLANS}
 
@@ -191,13 +237,31 @@ def _kind(request: Request) -> tuple[str, str]:
 def test_requests_expect_the_messages_of_the_policies() -> None:
     """What a request expects to be refused with is what some policy says, up to what is read from the request."""
     for requests, kubernetes in ((REQUESTS, "1.36"), (BEFORE_136, "1.35")):
-        found = _policies(ORGANIZATION, kubernetes)
-        said = [
-            rule.get("messageExpression", "") + rule["message"]
-            for kind, name in found
-            if kind == "ValidatingAdmissionPolicy"
-            for rule in _validations(found, name)
-        ]
+        said = _said(_policies(ORGANIZATION, kubernetes))
         for refused in {request.refused for request in requests if request.refused}:
-            words = "; its queues are: " if refused.startswith("queue ") else refused
+            words = "; its queues are: " if refused.startswith("queue ") else refused.removeprefix("-critical")
             assert any(words in message for message in said), refused
+
+
+def _said(found: dict[tuple[str, str], Object]) -> list[str]:
+    """What the policies may say."""
+    return [
+        rule.get("messageExpression", "") + rule["message"]
+        for kind, name in found
+        if kind == "ValidatingAdmissionPolicy"
+        for rule in _validations(found, name)
+    ]
+
+
+def test_attacks_and_everyday_work_are_lists_to_be_read() -> None:
+    """At least 25 of each, no name twice, and each attack expects words of a policy, of the API server's authorizer or
+    of Pod Security."""
+    said = _said(_policies(ORGANIZATION))
+    assert len(ATTACKS) >= 25 <= len(ORDINARY)
+    assert len({each.name for each in (*ATTACKS, *ORDINARY)}) == len(ATTACKS) + len(ORDINARY)
+    assert all(each.refused == "" for each in ORDINARY)
+    for refused in {attack.refused for attack in ATTACKS}:
+        told = (" is not for ", " is not a queue of namespace ")
+        words = next((each for each in told if each in refused), refused)
+        by_kubernetes = refused.startswith(("cannot ", "violates PodSecurity"))
+        assert by_kubernetes or any(words in message for message in said), refused
