@@ -1,21 +1,26 @@
-"""The command line as a user meets it: whole processes, their exit status and what they print."""
+"""The command line as a user meets it: the exit status and what is printed, each status once of a whole process."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+
+from tenancy.cli import run
 
 ROOT = Path(__file__).parent.parent
 SMALLEST = ROOT / "tests" / "cases" / "smallest" / "org"
 
 
-def _tenancy(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+def _process(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own, which takes many times as long: where how it starts or ends is what is looked at."""
     return subprocess.run(
         [sys.executable, "-m", "tenancy", *arguments],
         cwd=cwd,
@@ -24,6 +29,14 @@ def _tenancy(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedPr
         text=True,
         check=False,
     )
+
+
+def _tenancy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """What such a process does, in this one: it ends with the status that `run` returns."""
+    out, err = io.StringIO(), io.StringIO()
+    with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+        status = run(arguments)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -35,7 +48,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_a_clean_organization_is_status_0(project: Path) -> None:
     """validate says so and exits 0."""
-    done = _tenancy("validate", cwd=project)
+    done = _process("validate", cwd=project)
     assert (done.returncode, done.stdout) == (0, "no findings\n")
 
 
@@ -51,7 +64,7 @@ def test_findings_are_status_1_and_nothing_is_written(project: Path) -> None:
     """An organization with an error is not compiled, not even in part."""
     path = project / "org" / "org.yaml"
     path.write_text(path.read_text().replace("l4: 8", "l4: 9"))
-    done = _tenancy("compile", cwd=project)
+    done = _process("compile", cwd=project)
     assert done.returncode == 1
     assert "org/org.yaml:" in done.stderr
     assert done.stdout == ""
@@ -60,7 +73,7 @@ def test_findings_are_status_1_and_nothing_is_written(project: Path) -> None:
 
 def test_usage_is_status_2(project: Path) -> None:
     """A misspelt command or option is neither clean nor a finding."""
-    assert _tenancy("compil", cwd=project).returncode == 2
+    assert _process("compil", cwd=project).returncode == 2
     assert _tenancy("validate", "--fromat", "json", cwd=project).returncode == 2
     assert _tenancy("validate", "--today", "tomorrow", cwd=project).returncode == 2
     assert _tenancy("gpus", "H101", cwd=project).returncode == 2
@@ -77,7 +90,7 @@ def test_output_among_the_input_is_status_2(out: str, project: Path) -> None:
 def test_models_are_completed(project: Path) -> None:
     """`tenancy gpus h2` offers the boards that begin so, in whatever case."""
     words = {"_TENANCY_COMPLETE": "bash_complete", "COMP_WORDS": "tenancy gpus h20", "COMP_CWORD": "2"}
-    done = _tenancy(cwd=project, **words)
+    done = _process(cwd=project, **words)
     assert [line.removeprefix("plain,") for line in done.stdout.splitlines()] == [
         "H20-96GB",
         "H20-141GB",
@@ -88,7 +101,7 @@ def test_models_are_completed(project: Path) -> None:
 
 def test_could_not_check_is_status_3(tmp_path: Path) -> None:
     """A missing organization is never clean."""
-    done = _tenancy("validate", "nowhere", cwd=tmp_path)
+    done = _process("validate", "nowhere", cwd=tmp_path)
     assert done.returncode == 3
     assert "nowhere" in done.stdout
 
@@ -149,7 +162,7 @@ def test_colour_only_on_a_terminal(project: Path) -> None:
     """A pipe gets plain text."""
     path = project / "org" / "org.yaml"
     path.write_text(path.read_text().replace("nodes: 2", "nodez: 2"))
-    assert "\x1b" not in _tenancy("validate", cwd=project, FORCE_COLOR="").stdout
+    assert "\x1b" not in _process("validate", cwd=project, FORCE_COLOR="").stdout
 
 
 def test_gpus_draws_a_layout_or_says_why_not(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -30,10 +31,7 @@ def key(org: Path) -> str | None:
     folder = _folder(org)
     digest = hashlib.sha256(f"{sys.version}\0{org.is_file()}\0{org.name}".encode())
     try:
-        for library in _LIBRARIES:
-            digest.update(f"{library} {version(library)}\0".encode())
-        for path in _tool():
-            _add(digest, path.name, path)
+        digest.update(_tool(_PACKAGE, data_path("templates"), data_path("schemas")))
         for path in _input(org):
             _add(digest, path.relative_to(folder).as_posix(), path)
     except (OSError, ValueError, PackageNotFoundError):
@@ -91,10 +89,16 @@ def _stamp(root: Path) -> Path:
     return Path(cache) / "tenancy" / hashlib.sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()
 
 
-def _tool() -> Iterator[Path]:
-    """Every file of the tool itself that may shape the output."""
-    for folder, pattern in ((_PACKAGE, "*.py"), (data_path("templates"), "*"), (data_path("schemas"), "*.json")):
-        yield from sorted(path for path in folder.rglob(pattern) if path.is_file())
+@cache  # asked several times in a run, which has the code that it started with whatever becomes of the files
+def _tool(package: Path, templates: Path, schemas: Path) -> bytes:
+    """A digest of the libraries, and of every file of the tool itself that may shape the output."""
+    digest = hashlib.sha256()
+    for library in _LIBRARIES:
+        digest.update(f"{library} {version(library)}\0".encode())
+    for folder, pattern in ((package, "*.py"), (templates, "*"), (schemas, "*.json")):
+        for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
+            _add(digest, path.name, path)
+    return digest.digest()
 
 
 def _folder(org: Path) -> Path:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NODE_TOOLS: Final = ("nfd/0.18", "karpenter/1.13")
 """What makes nodes: a cluster says no version of it, and what is written is the same in all of them."""
 
+MONITORING: Final = ("prometheus-operator/0.85",)
+"""What takes rules and scrape targets; of its version a cluster says nothing either."""
+
 ENGINES: Final = ("argo-cd/3.2", "kustomize-controller/1.7", "source-controller/1.7")
 """What syncs out/: Argo CD, and Flux's two controllers, of which an organization says no version either."""
 
@@ -66,7 +69,7 @@ def schema_folders(kubernetes: str, kueue: str, volcano: str) -> tuple[Path, ...
     """The folders of `schemas/` that hold for these versions; those of an unknown version do not exist."""
     root = data_path("schemas")
     schedulers = [root / name / minor for name, minor in (("kueue", kueue), ("volcano", volcano)) if minor]
-    tools = (root / tool for tool in (*NODE_TOOLS, *ENGINES))
+    tools = (root / tool for tool in (*NODE_TOOLS, *MONITORING, *ENGINES))
     return (root / "kubernetes" / kubernetes, root / "kustomize", *tools, *schedulers)
 
 
@@ -75,6 +78,7 @@ def _schema_files(kubernetes: str, kueue: str, volcano: str) -> dict[str, Path]:
     return {file.name: file for folder in schema_folders(kubernetes, kueue, volcano) for file in folder.glob("*.json")}
 
 
+@cache  # clusters share most versions, and a schema costs more than all the objects of its kind
 def _compile(file: Path) -> Draft202012Validator:
     # Imported here because loading the library takes tens of milliseconds: only commands that check objects pay them.
     from jsonschema_rs import Draft202012Validator  # noqa: PLC0415

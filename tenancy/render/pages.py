@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tenancy.render.yaml import document
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+@cache  # it keeps the templates that it has compiled, for the next cluster
 def pages() -> Environment:
     """The environment of the project's own templates; `yaml` writes a value as the emitter does."""
     # Imported here because loading the library takes tens of milliseconds: `validate` renders no document.

@@ -65,7 +65,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 def loaded(path: Path) -> Any:
     """A file as the forges read it: every plain `on` stays a word."""
-    return [document for document in yaml.load_all(path.read_text(), Loader=yaml.BaseLoader) if document][-1]
+    return [document for document in yaml.load_all(path.read_text(), Loader=yaml.CBaseLoader) if document][-1]
 
 
 def github(folder: Path, event: Mapping[str, Any], url: str, inputs: Mapping[str, str] | None = None) -> Done:
@@ -122,7 +122,7 @@ def gitlab(folder: Path, variables: Mapping[str, str], url: str, inputs: Mapping
     """Run the job that the `.gitlab-ci.yml` in `folder` includes, with a tenancy that is installed already."""
     (include,) = loaded(folder / ".gitlab-ci.yml")["include"]
     assert include["remote"].endswith("/ci/gitlab.yml")
-    spec = next(yaml.load_all((ROOT / "ci/gitlab.yml").read_text(), Loader=yaml.BaseLoader))["spec"]["inputs"]
+    spec = next(yaml.load_all((ROOT / "ci/gitlab.yml").read_text(), Loader=yaml.CBaseLoader))["spec"]["inputs"]
     given: dict[str, str] = {name: each.get("default") for name, each in spec.items()}
     given |= {**include["inputs"], "package": "", "command": TENANCY, **(inputs or {})}
     assert set(given) == set(spec)

