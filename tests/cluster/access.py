@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from tenancy.model.access import parse_subject
-from tenancy.plan.access import allowed, levels, may
+from tenancy.plan.access import allowed, levels, may, scaled
 from tenancy.plan.values import ClusterPlan
 from tests.cluster.client import Client, Refused
 
@@ -123,7 +123,7 @@ def meant(plan: ClusterPlan, who: Person, namespace: str) -> set[tuple[str, str]
         right
         for subject in who.subjects
         for level in levels(plan, subject, namespace)
-        for right in allowed(level, plan.cluster.scheduler)
+        for right in allowed(level, plan.cluster.scheduler, keda=scaled(plan, level, namespace))
     }
 
 

@@ -15,7 +15,7 @@ REFUSED: Final = (
     *("services/proxy", "nodes/proxy", "replicasets.apps", "daemonsets.apps", "horizontalpodautoscalers.autoscaling"),
     *("ingresses.networking.k8s.io", "poddisruptionbudgets.policy", "resourceclaims.resource.k8s.io"),
     *("resourceclaimtemplates.resource.k8s.io", "workloads.kueue.x-k8s.io/status", "localqueues.kueue.x-k8s.io/status"),
-    *("certificatesigningrequests.certificates.k8s.io/approval", "flowschemas.flowcontrol.apiserver.k8s.io"),
+    *("certificatesigningrequests.certificates.k8s.io/approval", "leases.coordination.k8s.io"),
 )
 """Worth a mention among the kinds that nobody reaches."""
 

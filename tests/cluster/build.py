@@ -41,6 +41,14 @@ TOOLS: Final = {
     "setpriv": "ends every process with the test run",
     "unshare": "gives Kueue its certificates at the one path where it looks for them",
 }
+BESIDE: Final = ("nfd", "karpenter", "prometheus-operator")
+"""Whose kinds every cluster serves beside its scheduler's."""
+KEDA_FILES: Final = (
+    *(f"crd/bases/keda.sh_{kind}" for kind in ("scaledobjects", "scaledjobs")),
+    *(f"crd/bases/keda.sh_{kind}" for kind in ("triggerauthentications", "clustertriggerauthentications")),
+    *("rbac/role", "rbac/role_binding"),
+)
+"""Those of KEDA's folder that are served; cut down where they are CRDs, whole where they give rights."""
 REDIS: Final = "redis-server"
 """Argo CD's cache, a program and a package of Debian."""
 ARGOCD_FILES: Final = (
@@ -166,9 +174,16 @@ def framework_crds(minor: str) -> Path:
     return CACHE / "manifests" / f"frameworks-{minor}-{digest}.json"
 
 
+def keda() -> Path:
+    """A JSON list of KEDA's CRDs and of its operator's rights; another version or cut is another file."""
+    cut = Path(crds.__file__).read_text(encoding="utf-8")
+    digest = hashlib.sha256((repr((versions.KEDA, KEDA_FILES)) + cut).encode()).hexdigest()[:8]
+    return CACHE / "manifests" / f"keda-{digest}.json"
+
+
 def node_kinds() -> Path:
-    """A JSON list of the CRDs of the tools of nodes; another table is another file."""
-    table = (versions.NODE_KINDS, versions.PROVISIONING, schemas.VERSIONS["nfd"], schemas.VERSIONS["karpenter"])
+    """A JSON list of the CRDs of the tools of nodes and of Prometheus' operator; another table is another file."""
+    table = (versions.NODE_KINDS, versions.PROVISIONING, *(schemas.VERSIONS[tool] for tool in BESIDE))
     digest = hashlib.sha256(repr(table).encode()).hexdigest()[:8]
     return CACHE / "manifests" / f"nodes-{digest}.json"
 
@@ -282,7 +297,7 @@ def _downloaded(module: str, version: str) -> Path:
 
 def _manifests(parts: tuple[Part, ...]) -> dict[Path, Callable[[], str]]:
     kube = next(part for part in parts if part.source == "kubernetes")
-    made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages, node_kinds(): _of_nodes}
+    made: dict[Path, Callable[[], str]] = {kwok_stages(): _stages, node_kinds(): _of_nodes, keda(): _keda}
     if versions.ARGOCD in parts:
         made[argocd_manifests()] = _argocd
     for minor in versions.VOLCANO:
@@ -318,6 +333,17 @@ def _kinds(minor: str) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
+def _keda() -> str:
+    module, version, folder = versions.KEDA
+    texts = (
+        (_downloaded(module, version) / folder / f"{name}.yaml").read_text(encoding="utf-8") for name in KEDA_FILES
+    )
+    documents = [each for text in texts for each in yaml.load_all(text, yaml.CSafeLoader)]
+    kinds = [crds.slim(each) for each in documents if each["kind"] == "CustomResourceDefinition"]
+    rights = [each for each in documents if each["kind"] in ("ClusterRole", "ClusterRoleBinding")]
+    return json.dumps([*kinds, *rights], separators=(",", ":"))
+
+
 def _of_nodes() -> str:
     module, version, folder = versions.PROVISIONING
     documents = [
@@ -327,7 +353,7 @@ def _of_nodes() -> str:
     try:
         documents += [
             each
-            for tool in ("nfd", "karpenter")
+            for tool in BESIDE
             for published in schemas.VERSIONS[tool].values()
             for each in schemas.published_crds(tool, published)
         ]

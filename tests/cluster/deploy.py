@@ -43,8 +43,14 @@ ADMISSION: Final = tuple(
 SHARED: Final = (
     "/apis/scheduling.k8s.io/v1/priorityclasses",
     *(f"/apis/rbac.authorization.k8s.io/v1/{kind}" for kind in ("clusterrolebindings", "clusterroles")),
+    *(f"/apis/flowcontrol.apiserver.k8s.io/v1/{kind}" for kind in ("flowschemas", "prioritylevelconfigurations")),
     *("/apis/karpenter.sh/v1/nodepools", "/apis/nfd.k8s-sigs.io/v1alpha1/nodefeaturerules"),
     *("/apis/resource.k8s.io/v1/deviceclasses", "/api/v1/namespaces/gpu-operator/configmaps"),
+    *(
+        f"/apis/monitoring.coreos.com/v1/namespaces/monitoring/{kind}"
+        for kind in ("prometheusrules", "servicemonitors")
+    ),
+    "/api/v1/namespaces/monitoring/configmaps",
 )
 """What may be ours outside namespaces of tenants whatever the scheduler is, the users of a thing before the thing."""
 WORK: Final = ("/apis/batch/v1/namespaces/{}/jobs", "/api/v1/namespaces/{}/pods")
@@ -328,6 +334,17 @@ def admission_settled(cluster: Cluster, kubernetes: str) -> None:
     until(obeyed, "the policies are obeyed")
     for item in reversed(own):
         cluster.client.delete(cluster.client.path(item))
+
+
+def policies_checked(cluster: Cluster) -> dict[str, Object]:
+    """Wait until the controller manager has checked the types of all validating policies; by name what it found."""
+    path = ADMISSION[2]
+
+    def checked() -> bool:
+        return all("observedGeneration" in item.get("status", {}) for item in cluster.client.list(path))
+
+    until(checked, "the types of policies are checked")
+    return {item["metadata"]["name"]: item["status"]["typeChecking"] for item in cluster.client.list(path)}
 
 
 def _probing(name: str, *, mutating: bool) -> Iterator[Object]:

@@ -48,13 +48,16 @@ class Scene(scene.Scene):
         topology: Mapping[str, str] | None = None,
         pod: Mapping[str, Any] | None = None,
         never_ready: bool = False,
+        marks: Mapping[str, str] | None = None,
         project: str = "",
     ) -> list[str]:
         """`times` jobs of a unit, each of `pods` pods with `gpus` GPUs (or MIG slices) and the cpu and memory that
-        follow. `requests` replaces all of it; `topology` maps `required` or `preferred` to a level; `project` is one of
-        those that share the unit's queue (by default the first). The jobs' names."""
+        follow. `requests` replaces all of it; `topology` maps `required` or `preferred` to a level; `marks` are further
+        annotations of the pods; `project` is one of those that share the unit's queue (by default the first). The jobs'
+        names."""
         wanted = dict(requests) if requests is not None else self.sizes(gpus, flavor, resource)
         annotations = {f"kueue.x-k8s.io/podset-{how}-topology": level for how, level in (topology or {}).items()}
+        annotations |= marks or {}
         if never_ready:
             annotations[NEVER_READY] = "true"
         namespace = self.namespace(unit, project).name

@@ -93,6 +93,15 @@ def configure(cluster: Cluster, configuration: dict[str, Any]) -> None:
 def start(cluster: Cluster, wanted: dict[str, Any], settled: str = SETTLED) -> None:
     """Start the manager anew, with this very configuration, and wait until it is ready and its log has the words
     `settled`. Raises NotReady with its last words."""
+    started = launch(cluster, wanted)
+    cluster.processes.wait("kueue", lambda: _ready(cluster) and settled in cluster.processes.since("kueue", started))
+    time.sleep(0.5)  # a gate or a port that it cannot have ends it only now
+    if cluster.processes.running["kueue"].poll() is not None:
+        raise NotReady(f"kueue ended: {cluster.processes.tail('kueue')}")
+
+
+def launch(cluster: Cluster, wanted: dict[str, Any]) -> int:
+    """Begin to start the manager anew, and do not wait for it; where its log of this start begins."""
     cluster.processes.stop("kueue")
     cluster.configuration = wanted
     path = cluster.folder / "kueue.yaml"
@@ -104,10 +113,7 @@ def start(cluster: Cluster, wanted: dict[str, Any], settled: str = SETTLED) -> N
     cluster.processes.start(
         "kueue", ["unshare", "--mount", "--map-root-user", "sh", "-c", script], {"POD_NAMESPACE": NAMESPACE}
     )
-    cluster.processes.wait("kueue", lambda: _ready(cluster) and settled in cluster.processes.since("kueue", started))
-    time.sleep(0.5)  # a gate or a port that it cannot have ends it only now
-    if cluster.processes.running["kueue"].poll() is not None:
-        raise NotReady(f"kueue ended: {cluster.processes.tail('kueue')}")
+    return started
 
 
 def configuration(files: Mapping[str, str]) -> dict[str, Any]:
@@ -161,7 +167,10 @@ def adapted(cluster: Cluster, configuration: dict[str, Any]) -> dict[str, Any]:
     changed["webhook"] = {"port": cluster.ports["webhook"], "host": "127.0.0.1", "certDir": keys}
     changed["leaderElection"] = {"leaderElect": False}
     changed["health"] = {"healthProbeBindAddress": f"127.0.0.1:{cluster.ports['health']}"}
-    changed["metrics"] = {**changed.get("metrics", {}), "bindAddress": "0"}
+    changed["metrics"] = {
+        **changed.get("metrics", {}),
+        "bindAddress": f"127.0.0.1:{cluster.ports['kueue-metrics']}",
+    }
     changed["featureGates"] = {**changed.get("featureGates", {}), "VisibilityOnDemand": False}  # its port is fixed
     return changed
 

@@ -52,7 +52,10 @@ CONTROLLERS_OFF: Final = (
 PORTS: Final = (
     *("etcd", "peer", "api", "controllers", "scheduler", "kwok", "webhook", "health"),
     *("volcano-controllers", "volcano-scheduler", "volcano-metrics"),
+    *("kueue-metrics", "volcano-controllers-metrics"),
 )
+INFLIGHT: Final = (2000, 1000)
+"""Requests that the API server works on at a time, those that read and those that write: tests ask fast."""
 ATTEMPTS: Final = 3
 """A port may be taken between its choice and its use."""
 
@@ -74,6 +77,7 @@ class Cluster:
     client: Client
     configuration: dict[str, Any] = field(default_factory=dict)
     """What the running manager, or Volcano, was started with."""
+    inflight: tuple[int, int] = INFLIGHT
 
     @property
     def scheduler(self) -> str:
@@ -113,10 +117,11 @@ class Cluster:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(folder: Path, kubernetes: str = versions.DEFAULT_KUBERNETES) -> Cluster:
+def start(folder: Path, kubernetes: str = versions.DEFAULT_KUBERNETES, inflight: tuple[int, int] = INFLIGHT) -> Cluster:
     """A control plane whose state, keys and logs lie in a new folder. Raises NotReady."""
     for attempt in range(ATTEMPTS):
         cluster = _prepared(folder / str(attempt), kubernetes)
+        cluster.inflight = inflight
         try:
             _start(cluster)
         except NotReady as error:
@@ -191,7 +196,7 @@ def _etcd(cluster: Cluster) -> list[str]:
 
 
 def _api_server(cluster: Cluster) -> list[str]:
-    keys = cluster.certificates
+    keys, (reading, writing) = cluster.certificates, cluster.inflight
     return [
         *("--etcd-servers", f"http://127.0.0.1:{cluster.ports['etcd']}"),
         *("--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1", "--endpoint-reconciler-type", "none"),
@@ -201,8 +206,7 @@ def _api_server(cluster: Cluster) -> list[str]:
         *("--service-account-signing-key-file", str(keys.account_key)),
         *("--service-account-issuer", "https://kubernetes.default.svc", "--service-cluster-ip-range", "10.0.0.0/24"),
         *("--authorization-mode", "RBAC", "--token-auth-file", str(keys.folder / "tokens.csv"), "--allow-privileged"),
-        # Tests ask fast and are one client; fairness among clients is another issue's subject.
-        *("--max-requests-inflight", "2000", "--max-mutating-requests-inflight", "1000"),
+        *("--max-requests-inflight", str(reading), "--max-mutating-requests-inflight", str(writing)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The jobs that `tenancy explain --job` writes, submitted by a member of the team: they land where it says.
+"""The jobs that `tenancy job` writes, submitted by a member of the team: they land where it says.
 
 Two fenced nodes of 8 H100 in one rack, one of divided A100, a node of 8 L4 and one without GPUs. What a person fills in
 stays as it is written: nothing here pulls an image.
@@ -14,7 +14,11 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from tenancy.backend.job_kinds import KINDS, LEADERS
+from tenancy.backend.job_priority import Author
 from tenancy.backend.job_request import Job
+from tenancy.backend.job_templates import NOBODY
+from tenancy.backend.manifest import Page
 from tenancy.commands.explained import Look, document
 from tenancy.load.source import Sources
 from tenancy.render.pages import page, pages
@@ -23,6 +27,7 @@ from tests.cluster.client import Object, holds
 from tests.cluster.jobs import usage
 from tests.cluster.plane import Cluster
 from tests.cluster.scene import PATIENCE, Scene, patiently
+from tests.cluster.test_admission import runtime
 from tests.cluster.test_dra import org as claimed
 from tests.cluster.test_dra import published, withdrawn
 from tests.cluster.volcano import PODGROUPS
@@ -39,7 +44,11 @@ ORG: Final[dict[str, Any]] = {
     "kind": "Organization",
     "name": "templates",
     "clusters": {"main": {"accept": []}},
-    "priorities": {"urgent": 100, "normal": 10, "spare": -10},
+    "priorities": {
+        "urgent": 100,
+        "normal": {"value": 10, "preemptible": "checkpointed", "gracePeriod": "90s"},
+        "spare": {"value": -10, "preemptible": "restartable"},
+    },
     "flavors": {
         "h100": {
             **SIZE,
@@ -81,14 +90,16 @@ ORG: Final[dict[str, Any]] = {
 }
 
 
-def written(scene: Scene, job: Job, kind: str, unit: str = VISION, kubernetes: str = "") -> list[Object]:
+def written(
+    scene: Scene, job: Job, kind: str, unit: str = VISION, kubernetes: str = "", author: Author = NOBODY
+) -> list[Object]:
     """The objects that the command prints, for the versions of the cluster or an older Kubernetes."""
     plan = replace(scene.made.plan, kubernetes=kubernetes or scene.made.plan.kubernetes)
     node = next(each for each in scene.made.org.units if each.title == unit)
     look = Look(scene.made.org, Sources((), {}, {}), plan, node)
     assert look.queue is not None
-    made = document(look, look.queue, job, kind)
-    assert made is not None
+    made = document(look, look.queue, job, kind, author)
+    assert isinstance(made, Page)
     text = page(pages(), made.template, {"job": made.values})
     return [item for item in yaml.safe_load_all(text) if item is not None]
 
@@ -113,7 +124,10 @@ def landed(scene: Scene, unit: str, hosts: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def queued(with_frameworks: Cluster) -> jobs.Scene:
-    """The organization on Kueue, with the kinds of every framework."""
+    """The organization on Kueue, with the kinds of every framework and the runtime that TrainJobs name."""
+    torch = runtime("torch-distributed", [])
+    torch["spec"]["mlPolicy"]["torch"] = {}
+    with_frameworks.client.apply(torch)
     return jobs.opened(with_frameworks, deploy.compiled_for(with_frameworks, ORG))
 
 
@@ -126,24 +140,33 @@ def admitted(scene: jobs.Scene, unit: str) -> Mapping[tuple[str, str], int]:
 
 
 @KUEUE
-@pytest.mark.parametrize("kind", ["batch", "jobset", "pytorch", "rayjob"])
+@pytest.mark.parametrize("kind", KINDS["kueue"])
 def test_a_gang_is_admitted_on_its_flavor(queued: jobs.Scene, kind: str) -> None:
-    """Two pods of a whole node each, with the cpu and memory that follow: all that the unit has of the flavor."""
+    """Two pods of a whole node each, with the cpu and memory that follow: all that the unit has of the flavor. They are
+    in one place, and a launcher of theirs is admitted with them to the flavor without GPUs."""
     queued.clear()
     stored = submit(queued, written(queued, GANG, kind))
-    held = admitted(queued, VISION)
-    assert held == {("h100", "nvidia.com/gpu"): 16, ("h100", "cpu"): 160_000, ("h100", "memory"): 1600 << 30}
+    held = dict(admitted(queued, VISION))
+    launcher = {("cpu", "cpu"): 1000, ("cpu", "memory"): 4 << 30} if kind == "mpi" else {}
+    expected = {("h100", "nvidia.com/gpu"): 16, ("h100", "cpu"): 160_000, ("h100", "memory"): 1600 << 30}
+    assert held == expected | launcher
     (workload,) = queued.workloads(VISION)
     assert workload["spec"]["priority"] == 10
+    sets = [each for each in workload["spec"]["podSets"] if each["name"] != "launcher"]
+    assert sum(each["count"] for each in sets) == 2
+    places = [each["topologyRequest"] for each in sets]
+    assert {each["required"] for each in places} == {"cloud.example/rack"}
+    led = kind in LEADERS and kind != "mpi"
+    assert [each.get("podSetGroupName") for each in places] == (["job", "job"] if led else [None])
     path = queued.cluster.client.path(stored)
-    if kind == "batch":
+    if kind == "plain":
         landed(queued, VISION, ["h100-0", "h100-1"])
     queued.cluster.client.delete(path, propagationPolicy="Background")
     queued.asked = 0
 
 
 @KUEUE
-@pytest.mark.parametrize("kind", ["batch", "jobset", "pytorch", "rayjob"])
+@pytest.mark.parametrize("kind", KINDS["kueue"])
 def test_a_job_of_one_pod_is_admitted(queued: jobs.Scene, kind: str) -> None:
     """Kinds with a leader have nobody beside it."""
     queued.clear()
@@ -191,7 +214,7 @@ def gangs(cluster: Cluster) -> volcano_jobs.Scene:
 
 
 @VOLCANO
-@pytest.mark.parametrize("kind", ["vcjob", "batch"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS["volcano"] if kind != "jobset"])
 @pytest.mark.parametrize(
     ("job", "hosts"),
     [
@@ -203,12 +226,58 @@ def gangs(cluster: Cluster) -> volcano_jobs.Scene:
 def test_jobs_of_volcano_are_bound_on_their_flavor(
     gangs: volcano_jobs.Scene, kind: str, job: Job, hosts: list[str]
 ) -> None:
-    """Volcano's own jobs and Kubernetes', as gangs of all their pods, in the queue of the flavor."""
+    """Volcano's own jobs, with the plugins of frameworks too, and Kubernetes', as gangs of all their pods, in the queue
+    of the flavor."""
     gangs.clear()
     submit(gangs, written(gangs, job, kind))
     landed(gangs, VISION, hosts)
     (group,) = [item for item in gangs.cluster.client.list(PODGROUPS) if item["spec"]["minMember"]]
     assert (group["spec"]["minMember"], group["spec"]["queue"]) == (len(hosts), f"lab-vision-{hosts[0][:-2]}")
+
+
+@VOLCANO
+def test_the_job_of_a_job_set_is_bound_as_a_gang(gangs: volcano_jobs.Scene) -> None:
+    """JobSet's controller makes a Job of its template with the annotations of both (constructJob, 0.12): that Job."""
+    gangs.clear()
+    (item,) = written(gangs, GANG, "jobset")
+    (replicated,) = item["spec"]["replicatedJobs"]
+    template = replicated["template"]
+    made = {"apiVersion": "batch/v1", "kind": "Job", "spec": template["spec"]}
+    submit(gangs, [{**made, "metadata": {**item["metadata"], **template["metadata"]}}])
+    landed(gangs, VISION, ["h100-0", "h100-1"])
+    (group,) = gangs.cluster.client.list(PODGROUPS)
+    assert (group["spec"]["minMember"], group["spec"]["queue"]) == (2, "lab-vision-h100")
+
+
+@VOLCANO
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("pytorch", {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}),
+        ("tensorflow", {"TF_CONFIG"}),
+        ("mpi", {"MPI_HOST"}),
+    ],
+)
+def test_pods_are_told_what_their_commands_name(gangs: volcano_jobs.Scene, kind: str, given: set[str]) -> None:
+    """By the plugins of the job; a worker of Ray is given its whole command."""
+    gangs.clear()
+    submit(gangs, written(gangs, GANG, kind))
+    landed(gangs, VISION, ["h100-0", "h100-1"])
+    (pod, *_) = gangs.cluster.client.list("/api/v1/namespaces/lab-vision/pods")
+    (container,) = pod["spec"]["containers"]
+    assert given <= {each["name"] for each in container["env"]}
+
+
+@VOLCANO
+def test_workers_of_ray_are_told_their_head(gangs: volcano_jobs.Scene) -> None:
+    """The plugin writes the command of each, and leaves that of the head."""
+    gangs.clear()
+    submit(gangs, written(gangs, GANG, "ray"))
+    landed(gangs, VISION, ["h100-0", "h100-1"])
+    pods = gangs.cluster.client.list("/api/v1/namespaces/lab-vision/pods")
+    head, worker = (each["spec"]["containers"][0]["command"][-1] for each in pods)
+    assert head == "ray start --head --port=6379 && exec COMMAND"
+    assert worker.startswith("ray start --block --address=")
 
 
 @VOLCANO

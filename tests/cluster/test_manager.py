@@ -62,7 +62,7 @@ TREE: Final[dict[str, Any]] = {
     "apiVersion": "tenancy/v1alpha1",
     "kind": "Organization",
     "name": "stops",
-    "clusters": {"main": {}},
+    "clusters": {"main": {"guards": {"cluster": "off", "priorities": "off"}}},
     "flavors": {"h100": {"gpu": "H100-SXM-80GB", "nodes": 2, "node": {"gpus": 8, "cpu": 64, "memory": "512Gi"}}},
     "departments": {"stoppable": {"budget": {"h100": 16}, "teams": {"dev": {}}}},
 }

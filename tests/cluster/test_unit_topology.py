@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pytest
@@ -165,6 +165,9 @@ def test_only_gpu_jobs_of_several_pods_get_it(scene: Scene) -> None:
 GANG: Final = {"parallelism": 2, "completions": 2}
 WITHOUT: Final = {"Pod", "Job", "Deployment", "CronJob"}
 """Kinds whose pods are alone, or whose Jobs are what counts."""
+LED: Final = {"JobSet", "LeaderWorkerSet", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob"}
+"""Kinds that have two templates with GPUs, of which a second apply leaves both as they are; not those of Ray."""
+JOINED: Final = {"kueue.x-k8s.io/podset-group-name": "job"}
 
 
 def requests(stored: Object) -> list[dict[str, str]]:
@@ -195,14 +198,16 @@ def stored(scene: Scene, unit: str, item: Object) -> Object:
 
 
 def test_every_kind_of_gang_gets_it(scene: Scene) -> None:
-    """In each of its pod templates that ask for GPUs; kinds of single pods get nothing."""
+    """In each of its pod templates that ask for GPUs, which are one group where one of two has a single pod; kinds of
+    single pods get nothing."""
     asks = {"kueue.x-k8s.io/podset-required-topology": RACK}
     kinds = every_kind("each", spec(container({GPU: "1"})))
     found = {item["kind"]: requests(stored(scene, ANTS, item)) for item in kinds}
     assert len(found) == 16
     for kind, each in found.items():
         assert each
-        assert each == [{} if kind in WITHOUT else asks] * len(each), kind
+        expected = {} if kind in WITHOUT else asks | JOINED if kind in LED else asks
+        assert each == [expected] * len(each), kind
     for item in every_kind("none", spec(container({"cpu": "1"}))):
         assert not any(requests(stored(scene, ANTS, item))), item["kind"]
 
@@ -258,3 +263,69 @@ def test_pods_of_a_group_get_it(scene: Scene) -> None:
     group = {**single, "metadata": {**single["metadata"], "labels": GROUP, "annotations": TOTAL}}
     assert requests(stored(scene, ANTS, group)) == [{"kueue.x-k8s.io/podset-required-topology": RACK}]
     assert requests(stored(scene, ANTS, single)) == [{}]
+
+
+def changed(item: Any, path: str, value: Any) -> Any:
+    """A copy in which something else is at a path."""
+    key, _, rest = path.partition(".")
+    if isinstance(item, list):
+        return [changed(each, rest, value) if str(at) == key else each for at, each in enumerate(item)]
+    return {**item, key: changed(item.get(key, {}), rest, value) if rest else value}
+
+
+def of_kind(kind: str, changes: Mapping[str, Any] | None = None, **more: Any) -> Object:
+    """A job of two templates with GPUs, in which `changes` are made by their paths below `spec`."""
+    (item,) = (each for each in every_kind("led", spec(GPUS, **more)) if each["kind"] == kind)
+    for path, value in (changes or {}).items():
+        item = changed(item, f"spec.{path}", value)
+    return item
+
+
+MASTER, WORKER = "pytorchReplicaSpecs.Master", "pytorchReplicaSpecs.Worker"
+SECOND, LAST = "replicatedJobs.1", "template.spec.parallelism"
+OWN_GROUP: Final = {"annotations": {"kueue.x-k8s.io/podset-group-name": "own"}}
+
+
+@pytest.mark.parametrize(
+    ("unit", "item", "group"),
+    [
+        (ANTS, of_kind("PyTorchJob", {f"{WORKER}.replicas": 4}), "job"),
+        (ANTS, of_kind("PyTorchJob", {f"{MASTER}.template.metadata": {"labels": {"is": "kept"}}}), "job"),
+        (
+            ANTS,
+            of_kind("PyTorchJob", {f"{MASTER}.template.metadata": OWN_GROUP, f"{WORKER}.template.metadata": OWN_GROUP}),
+            "own",
+        ),
+        (ANTS, of_kind("PyTorchJob", {f"{WORKER}.template.spec.nodeSelector": {"disk": "fast"}}), ""),
+        (ANTS, of_kind("PyTorchJob", {f"{MASTER}.template.spec.tolerations": [OLD]}), ""),
+        (ANTS, of_kind("PyTorchJob", {f"{MASTER}.template.spec.affinity": affinity("h100")}), ""),
+        (ANTS, of_kind("PyTorchJob", {f"{MASTER}.template.spec.containers": [container({"cpu": "1"})]}), ""),
+        (ANTS, of_kind("TFJob", {"tfReplicaSpecs.PS.replicas": 2}), "job"),
+        (ANTS, of_kind("TFJob", {"tfReplicaSpecs.PS.replicas": 2, "tfReplicaSpecs.Worker.replicas": 2}), ""),
+        (ANTS, of_kind("JobSet", {f"{SECOND}.replicas": 2}), "job"),
+        (ANTS, of_kind("JobSet", {f"{SECOND}.{LAST}": 4}), "job"),
+        (ANTS, of_kind("JobSet", {f"{SECOND}.replicas": 2, f"replicatedJobs.0.{LAST}": 2}), ""),
+        (ANTS, of_kind("JobSet", {f"{SECOND}.replicas": 0}), ""),
+        (ANTS, of_kind("LeaderWorkerSet", {"leaderWorkerTemplate.size": 4}), "job"),
+        (ANTS, of_kind("LeaderWorkerSet", {"leaderWorkerTemplate.size": 1}), ""),
+        (ANTS, of_kind("RayCluster"), ""),
+        (BEES, of_kind("PyTorchJob", nodeSelector={FLAVOR: "h100"}), "job"),
+        (WASPS, of_kind("PyTorchJob"), ""),
+    ],
+)
+def test_a_leader_and_its_workers_are_one_group(scene: Scene, unit: str, item: Object, group: str) -> None:
+    """Where both get the default, one has a single pod, and the same nodes suit them: Kueue refuses other groups, or
+    would place the leader where only the workers may run. A group of their own stays."""
+    found = [each.get("kueue.x-k8s.io/podset-group-name", "") for each in requests(stored(scene, unit, item))]
+    assert found == [group] * 2
+
+
+@pytest.mark.parametrize("kind", sorted(LED))
+def test_a_second_apply_takes_nothing_away(scene: Scene, kind: str) -> None:
+    """A GitOps tool applies the same object again and leaves it the default and the group, without a conflict."""
+    item = of_kind(kind)
+    item = {**item, "metadata": {"name": f"twice-{kind.lower()}", "namespace": scene.namespace(ANTS).name}}
+    first = scene.cluster.client.apply(item)
+    assert requests(first) == [{"kueue.x-k8s.io/podset-required-topology": RACK} | JOINED] * 2
+    assert requests(scene.cluster.client.apply(item, force=False)) == requests(first)
+    scene.cluster.client.delete(scene.cluster.client.path(first), propagationPolicy="Background")

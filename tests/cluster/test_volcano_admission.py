@@ -24,7 +24,6 @@ from tests.backend.volcano.policy_requests import (
     HELD,
     INNER,
     NAMESPACE,
-    NEVER,
     ONE_QUEUE,
     ORGANIZATION,
     PREEMPTABLE,
@@ -52,8 +51,6 @@ pytestmark = pytest.mark.volcano("1.15")
 POLICIES: Final = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 VISION, NLP = "research/vision", "research/nlp"
 TOLERANT: Final = {"tolerations": [TOLERATIONS["training"]]}
-STILL: Final = 6
-"""Cycles of the scheduler, each a second or more, in which a pod that can be bound is bound (it takes two)."""
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +65,8 @@ def with_kinds(cluster: Cluster, beds: Beds, request: pytest.FixtureRequest) -> 
 
 @pytest.fixture(scope="module")
 def scene(with_kinds: Cluster) -> Scene:
-    """The organization of the requests, with a class that never preempts."""
+    """The organization of the requests."""
     found = volcano_jobs.opened(with_kinds, deploy.compiled_for(with_kinds, ORGANIZATION))
-    polite = {"metadata": {"name": NEVER}, "value": 1, "preemptionPolicy": "Never"}
-    with_kinds.client.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", **polite})
     until(lambda: _uncounted(with_kinds) == set(), "the quotas of objects are counted")
     return found
 
@@ -307,23 +302,6 @@ def test_work_from_before_the_policies_can_be_finished(scene: Scene, ada: Client
     for item in (stray, kept, waits):
         ada.delete(ada.path(item), propagationPolicy="Background")
     scene.wait(lambda: scene.pods(VISION) == [], "all is gone")
-
-
-@pytest.mark.parametrize("queue", [INNER, "root"])
-def test_without_the_policies_one_pod_stops_the_cluster(queue: str, scene: Scene, ada: Client) -> None:
-    """A member's pod that names an inner queue is admitted by Volcano's webhook, and nobody's pods are scheduled any
-    more, not those of another team on other nodes either, until it is deleted."""
-    _withdraw_policies(scene)
-    killer = annotated(queued(every_kind("killer", WORK)[0]), {QUEUE: queue})
-    patiently(partial(ada.create, killer))
-    groups = partial(_pod_groups, scene)
-    scene.wait(lambda: [each["spec"]["queue"] for each in groups()] == [queue], "its PodGroup is there")
-    (job,) = scene.gang(NLP, 1, pod=TOLERANT)
-    step = scene.steps()
-    scene.wait(lambda: scene.steps() > step + STILL, "the scheduler has tried")
-    assert scene.bound(job) == 0
-    ada.delete(ada.path(killer), gracePeriodSeconds="0")
-    scene.wait(lambda: scene.bound(job) == 1, "the other team's job is bound")
 
 
 def test_without_the_policies_a_team_takes_twice_its_limit(scene: Scene, ada: Client) -> None:

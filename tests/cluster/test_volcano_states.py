@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.cluster import volcano, volcano_jobs
-from tests.cluster.client import Object, Refused
+from tests.cluster.client import Client, Object, Refused
 from tests.cluster.deploy import Compiled
 from tests.cluster.plane import Cluster
 from tests.cluster.scene import PATIENCE
@@ -232,9 +232,11 @@ def test_a_queue_that_is_closed(scene: Scene) -> None:
 
 
 def test_a_queue_without_a_node_group_runs_nothing(scene: Scene) -> None:
-    """Not even on idle nodes; once it has one, its work is bound."""
+    """Not even on idle nodes; once it has one, its work is bound. A namespace beside the organization may name such a
+    queue when its annotation does."""
     client = scene.cluster.client
     scene.clear()
+    _may_name(scene, "loose")
     client.create(volcano.queue("loose", {"parent": "root", "capability": {"cpu": "8", "nvidia.com/gpu": "8"}}))
     pod = {
         "apiVersion": "v1",
@@ -245,7 +247,7 @@ def test_a_queue_without_a_node_group_runs_nothing(scene: Scene) -> None:
             "containers": [{"name": "main", "image": "none", "resources": {"requests": {"cpu": "1"}}}],
         },
     }
-    client.create(pod)
+    scene.wait(lambda: _taken(client, pod), "the namespace may name the queue", PATIENCE)
     path, step = client.path(pod), scene.steps()
     scene.wait(lambda: scene.steps() >= step + scene.STEPS, "the scheduler has looked", PATIENCE)
     before = client.get(path)["spec"].get("nodeName")
@@ -253,4 +255,20 @@ def test_a_queue_without_a_node_group_runs_nothing(scene: Scene) -> None:
     client.patch(f"{QUEUES}/loose", {"spec": {"affinity": {"nodeGroupAffinity": group}}})
     scene.wait(lambda: "nodeName" in client.get(path)["spec"], "the pod is bound", PATIENCE)
     client.delete(path, gracePeriodSeconds="0")
+    _may_name(scene, None)
     assert before is None
+
+
+def _may_name(scene: Scene, queue: str | None) -> None:
+    """The queue that work of the namespace `default` may name."""
+    annotations = {f"{scene.made.plan.domain}/queues": queue}
+    scene.cluster.client.patch("/api/v1/namespaces/default", {"metadata": {"annotations": annotations}})
+
+
+def _taken(client: Client, item: Object) -> bool:
+    """Whether an object is created; what a policy knows of a namespace comes from a cache."""
+    try:
+        client.create(item)
+    except Refused:
+        return False
+    return True

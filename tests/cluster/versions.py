@@ -123,13 +123,16 @@ FRAMEWORKS: Final = (
 """Every framework among our integrations that Kubernetes does not bring itself."""
 
 
+KEDA: Final = ("github.com/kedacore/keda/v2", "v2.21.0", "config")
+"""Module, version and folder of KEDA's kinds and of its operator's rights. It is not run."""
 PROVISIONING: Final = ("k8s.io/autoscaler/cluster-autoscaler/apis", "v0.0.0-20240830133931-adfbe7e45277", "config/crd")
 """Module, version and folder of the kind by which Kueue asks the cluster autoscaler for nodes."""
 NODE_KINDS: Final = (
     *("nodefeaturerules.nfd.k8s-sigs.io", "nodepools.karpenter.sh"),
+    *("prometheusrules.monitoring.coreos.com", "servicemonitors.monitoring.coreos.com"),
     "provisioningrequests.autoscaling.x-k8s.io",
 )
-"""What of the tools of nodes every cluster serves; versions of the first two are in the table of the schemas."""
+"""What every cluster serves beside its scheduler; versions of all but the last are in the table of the schemas."""
 
 
 def kubernetes(minor: str) -> Part:

@@ -179,6 +179,7 @@ def _controllers(cluster: Cluster) -> Iterator[str]:
     # With the chart's 50 and 100 the creation of jobs is throttled, and evictions look slow.
     yield from ("--kube-api-qps", "1000", "--kube-api-burst", "2000")
     yield from ("--enable-healthz", "--healthz-address", f"127.0.0.1:{cluster.ports['volcano-controllers']}")
+    yield from ("--enable-metrics", "--listen-address", f"127.0.0.1:{cluster.ports['volcano-controllers-metrics']}")
 
 
 def _scheduler(cluster: Cluster) -> Iterator[str]:

@@ -37,6 +37,10 @@ API_SERVER: Final = "API server"
 WEBHOOK: Final = "Kueue's webhook"
 
 
+ASIDE: Final = ("tenancy-queueing", "tenancy-priorities")
+"""Guards of ours that would answer before Kueue does: the page says what happens without us."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forced:
     """One row: a mistake, our code for it, and what to look at once it is applied."""
@@ -87,7 +91,8 @@ def _compiled(name: str, base: str, kubernetes: str, kueue: str) -> Compiled:
     with tempfile.TemporaryDirectory() as folder:
         found = edited(defect, text, files, Path(folder))
     assert found.org is not None
-    return deploy.compiled(found.org, kueue=kueue, kubernetes=kubernetes)
+    made = deploy.compiled(found.org, kueue=kueue, kubernetes=kubernetes)
+    return replace(made, objects=tuple(item for item in made.objects if item["metadata"]["name"] not in ASIDE))
 
 
 # Words for edits.
