@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compile check test test-cluster test-argocd test-browser lint types format golden docs schemas kubeconform bench wheel clean
+.PHONY: help setup compile check test test-cluster test-argocd test-browser test-telemetry lint types format golden docs schemas kubeconform bench wheel clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,10 @@ test-argocd: $(READY) ## Run the tests against a real Argo CD on such control pl
 test-browser: $(READY) ## Run the tests of the site in a headless Chromium (installed by apt where there is none)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r tests/browser/requirements.txt
 	$(BIN)/python -m pytest tests/browser
+
+test-telemetry: $(READY) ## Run the tests of rules and dashboards with promtool and with Grafana's packages (installed from npm)
+	$(BIN)/python -m tests.telemetry.grafana
+	$(BIN)/python -m pytest tests/telemetry -n auto
 
 lint: $(READY) ## Check style
 	$(BIN)/ruff check .
