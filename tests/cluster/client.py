@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ Object: TypeAlias = dict[str, Any]
 
 MANAGER: Final = "argocd-controller"
 """The field manager of Argo CD's server-side apply."""
+INITIALIZING: Final = b"storage is (re)initializing"
+"""Said of a kind whose definition has just changed, for a moment; every client comes again then."""
 APPLY: Final = "application/apply-patch+yaml"
 MERGE: Final = "application/merge-patch+json"
 
@@ -54,6 +57,9 @@ class Client:
         headers["Content-Type"] = kind
         data = None if body is None else json.dumps(body).encode()
         response = self.pool.request(method, url, body=data, headers=headers)
+        while response.status == 429 and INITIALIZING in response.data:
+            time.sleep(0.2)
+            response = self.pool.request(method, url, body=data, headers=headers)
         if response.status >= 300:
             raise _refusal(response)
         answer: Object = response.json() if response.data[:1] == b"{" else {"text": response.data.decode()}

@@ -23,7 +23,7 @@ from tenancy.plan.values import ClusterPlan
 from tenancy.render.conform import checker
 from tenancy.render.files import render
 from tests.cluster.client import Object, Refused, label
-from tests.cluster.plane import Cluster, until
+from tests.cluster.plane import Cluster, type_checker, until
 from tests.cluster.schedulers import SCHEDULERS, Scheduler
 from tests.orgs import organized, scheduled
 
@@ -337,13 +337,17 @@ def admission_settled(cluster: Cluster, kubernetes: str) -> None:
 
 
 def policies_checked(cluster: Cluster) -> dict[str, Object]:
-    """Wait until the controller manager has checked the types of all validating policies; by name what it found."""
+    """By name what Kubernetes finds wrong with the types of a validating policy, against each kind that it matches."""
     path = ADMISSION[2]
 
     def checked() -> bool:
-        return all("observedGeneration" in item.get("status", {}) for item in cluster.client.list(path))
+        return all(
+            item.get("status", {}).get("observedGeneration") == item["metadata"]["generation"]
+            for item in cluster.client.list(path)
+        )
 
-    until(checked, "the types of policies are checked")
+    with type_checker(cluster):
+        until(checked, "the types of policies are checked")
     return {item["metadata"]["name"]: item["status"]["typeChecking"] for item in cluster.client.list(path)}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -45,14 +46,17 @@ TOKENS: Final = "".join(
 )
 """Token, user, uid and groups."""
 
+TYPE_CHECKER: Final = "validatingadmissionpolicy-status-controller"
+"""What looks for type errors in policies: more work than all other controllers have here, so it runs when asked."""
 CONTROLLERS_OFF: Final = (
+    TYPE_CHECKER,
     *("node-lifecycle-controller", "taint-eviction-controller"),  # they would evict from nodes without a kubelet
     *("node-ipam-controller", "node-route-controller", "cloud-node-lifecycle-controller", "service-lb-controller"),
 )
 PORTS: Final = (
     *("etcd", "peer", "api", "controllers", "scheduler", "kwok", "webhook", "health"),
     *("volcano-controllers", "volcano-scheduler", "volcano-metrics"),
-    *("kueue-metrics", "volcano-controllers-metrics"),
+    *("kueue-metrics", "volcano-controllers-metrics", "type-checker"),
 )
 INFLIGHT: Final = (2000, 1000)
 """Requests that the API server works on at a time, those that read and those that write: tests ask fast."""
@@ -158,6 +162,15 @@ def _start(cluster: Cluster) -> None:
     )
 
 
+@contextmanager
+def type_checker(cluster: Cluster) -> Iterator[None]:
+    """Meanwhile the types of policies are checked."""
+    kube, only = binary(versions.kubernetes(cluster.kubernetes)), _controllers(cluster, "type-checker", TYPE_CHECKER)
+    cluster.processes.start("type-checker", [kube, "kube-controller-manager", *only])
+    yield
+    cluster.processes.stop("type-checker", kill=True)
+
+
 def restart_controllers(cluster: Cluster) -> None:
     """Let the garbage collector see new kinds now: it looks for them at its start, then every thirty seconds."""
     cluster.processes.stop("kube-controller-manager", kill=True)
@@ -210,14 +223,14 @@ def _api_server(cluster: Cluster) -> list[str]:
     ]
 
 
-def _controllers(cluster: Cluster) -> list[str]:
+def _controllers(cluster: Cluster, name: str = "controllers", which: str = "") -> list[str]:
     keys = cluster.certificates
-    off = ",".join(f"-{name}" for name in CONTROLLERS_OFF)
+    which = which or ",".join(("*", *(f"-{name}" for name in CONTROLLERS_OFF)))
     return [
-        *("--kubeconfig", str(cluster.kubeconfig("controllers")), "--leader-elect=false", f"--controllers=*,{off}"),
+        *("--kubeconfig", str(cluster.kubeconfig("controllers")), "--leader-elect=false", "--controllers", which),
         *("--service-account-private-key-file", str(keys.account_key), "--root-ca-file", str(keys.authority)),
-        *("--bind-address", "127.0.0.1", "--secure-port", str(cluster.ports["controllers"])),
-        *("--use-service-account-credentials", "--cert-dir", str(cluster.folder / "controllers")),
+        *("--bind-address", "127.0.0.1", "--secure-port", str(cluster.ports[name])),
+        *("--use-service-account-credentials", "--cert-dir", str(cluster.folder / name)),
         *("--kube-api-qps", "500", "--kube-api-burst", "1000"),
     ]
 

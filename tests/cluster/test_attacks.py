@@ -137,7 +137,6 @@ def test_the_api_server_finds_no_type_error(guarded: Scene) -> None:
 
 def test_applied_twice_nothing_changes(guarded: Scene) -> None:
     """The policies state every default."""
-    deploy.policies_checked(guarded.cluster)
     assert touched(guarded.cluster, filter(is_policy, guarded.made.objects)) == []
 
 

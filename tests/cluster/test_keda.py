@@ -452,15 +452,8 @@ def test_on_volcano_a_scaled_job_names_its_queue(cluster: Cluster) -> None:
 
 def test_the_api_server_finds_no_type_error(scene: Scene) -> None:
     """In neither of the policies, for any of the kinds that they match."""
-    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-    names = ("tenancy-scaling", "tenancy-scaling-identity")
-
-    def status(name: str) -> Object:
-        found: Object = scene.cluster.client.get(f"{path}/{name}").get("status", {})
-        return found
-
-    until(lambda: all("observedGeneration" in status(name) for name in names), "checked")
-    assert {name: status(name).get("typeChecking") for name in names} == {name: {} for name in names}
+    found = deploy.policies_checked(scene.cluster)
+    assert (found["tenancy-scaling"], found["tenancy-scaling-identity"]) == ({}, {})
 
 
 def test_applied_twice_nothing_changes(scene: Scene) -> None:

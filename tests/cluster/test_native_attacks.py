@@ -66,7 +66,6 @@ def test_the_api_server_finds_no_type_error(scene: Scene) -> None:
 
 def test_applied_twice_nothing_changes(scene: Scene) -> None:
     """The policies state every default."""
-    deploy.policies_checked(scene.cluster)
     assert touched(scene.cluster, filter(is_policy, scene.made.objects)) == []
 
 

@@ -103,7 +103,4 @@ def test_each_container_may_have_a_share(scene: Scene) -> None:
 
 def test_the_api_server_finds_no_type_error_in_the_policy(scene: Scene) -> None:
     """It checks the expressions against every kind that the policy matches."""
-    path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{SHARES}"
-    client = scene.cluster.client
-    scene.wait(lambda: "typeChecking" in client.get(path).get("status", {}), "the policy is checked")
-    assert client.get(path)["status"]["typeChecking"] == {}
+    assert deploy.policies_checked(scene.cluster)[SHARES] == {}

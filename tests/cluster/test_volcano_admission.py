@@ -151,9 +151,7 @@ def test_every_request_gets_its_answer(scene: Scene) -> None:
 
 def test_the_api_server_finds_no_type_error_in_a_policy(scene: Scene) -> None:
     """It checks the types of every validating policy against the kinds that it matches, and warns of none."""
-    client = scene.cluster.client
-    until(lambda: all("observedGeneration" in each.get("status", {}) for each in client.list(POLICIES)), "checked", 180)
-    found = {each["metadata"]["name"]: each["status"]["typeChecking"] for each in client.list(POLICIES)}
+    found = deploy.policies_checked(scene.cluster)
     assert BINDING in found
     assert all(warnings == {} for warnings in found.values()), found
 
