@@ -26,7 +26,7 @@ check: $(READY) ## Fail if out/, the schemas of the language or the generated do
 	$(BIN)/python tools/docs.py --check
 
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-cluster: $(READY) ## Run the tests against real control planes with Kueue and Volcano, built first (Linux)
 	$(BIN)/python -m tests.cluster.build
