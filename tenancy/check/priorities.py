@@ -196,9 +196,12 @@ def _unprepared(org: Org, path: KeyPath, units: list[Node], ways: tuple[str, ...
         f"`{unit.title}`{others} may borrow {more} beside its own {own}, and none of its priorities is "
         "`preemptible`: its GPU jobs break the guard `interruption`"
     )
+    above = _lister(unit).parent
+    within = [name for name in ways if above is None or name in above.priorities]
+    both = "" if within or above is None else f" and to those of `{_lister(above).title}`"
     help_ = (
-        f"add {listed(list(ways), 'or')} to its priorities; or, for work that must not be interrupted, write `policy: "
-        f"{{borrowing: none}}`: it reaches {more} less, and nobody takes GPUs back from it"
+        f"add {listed(within or list(ways), 'or')} to its priorities{both}; or, for work that must not be interrupted, "
+        f"write `policy: {{borrowing: none}}`: it reaches {more} less, and nobody takes GPUs back from it"
     )
     return Finding(NO_PREEMPTIBLE_PRIORITY, (*path, "priorities"), message, help_)
 

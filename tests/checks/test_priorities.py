@@ -120,6 +120,20 @@ def test_a_list_without_a_preemptible_priority_is_told_once_with_the_price() -> 
 
 
 @pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        (["production", "rest"], "add `rest` to its priorities; or"),
+        (["production"], "add `research` or `rest` to its priorities and to those of `lab`; or"),
+    ],
+)
+def test_a_priority_that_the_unit_above_may_not_have_is_not_advised_alone(above: list[str], said: str) -> None:
+    """Added to the unit's own list it would be the next finding."""
+    three = {**BOTH, "rest": {"value": 0, "preemptible": "restartable"}}
+    advised = [each.help for each in found(three, department={"priorities": above}, **NO_WAY)]
+    assert any(help_.startswith(said) for help_ in advised)
+
+
+@pytest.mark.parametrize(
     "named",
     [
         {**NO_WAY, "policy": {"borrowing": "none"}},
