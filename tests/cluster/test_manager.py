@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +15,11 @@ from tenancy.pipeline import examine
 from tenancy.plan import plan
 from tests.backend.kueue.test_configuration_schema import ROWS, ROWS_019, changed
 from tests.cluster import deploy, jobs, manager
-from tests.cluster.client import Client, Object, Refused
+from tests.cluster.attackers import unread_format
+from tests.cluster.client import Object, Refused
 from tests.cluster.jobs import Scene
 from tests.cluster.manager import KUEUE
-from tests.cluster.plane import Cluster, until
+from tests.cluster.plane import Cluster
 from tests.cluster.processes import NotReady
 
 pytestmark = pytest.mark.kueue("0.19", "0.17")
@@ -52,9 +52,6 @@ WORDS: Final = {
     "admissionFairSharing": "",
 }
 """Rows of the validator's table, and a part of what a manager that refuses one says last."""
-PRIORITY_CLASSES: Final = (
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloadpriorityclasses.kueue.x-k8s.io"
-)
 STRANDED: Final = 4.0
 """Seconds in which nothing happens to a job that a working manager admits in less than one."""
 TEAM: Final = "stoppable/dev"
@@ -146,26 +143,12 @@ def test_kubernetes_refuses_a_priority_beyond_32_bits(cluster: Cluster) -> None:
         cluster.client.apply(priority_class("too-large", 2**31), dry_run=True)
 
 
-@contextlib.contextmanager
-def formats_unchecked(cluster: Cluster) -> Iterator[None]:
-    """The API server takes any integer as a priority, as it did before 1.36."""
-    before = cluster.client.get(PRIORITY_CLASSES)["spec"]["versions"]
-    after = copy.deepcopy(before)
-    for version in after:
-        version["schema"]["openAPIV3Schema"]["properties"]["value"].pop("format")
-    cluster.client.patch(PRIORITY_CLASSES, {"spec": {"versions": after}})
-    try:
-        yield
-    finally:
-        cluster.client.patch(PRIORITY_CLASSES, {"spec": {"versions": before}})
-
-
 def test_a_priority_beyond_32_bits_stops_all_admission_until_it_is_gone(cluster: Cluster, scene: Scene) -> None:
     """Before Kubernetes 1.36: a running manager makes no Workload for jobs of this class or of a later one; one that
     starts says that it is ready and makes none for any job; once the class is gone, all others get theirs."""
     client = cluster.client
-    with formats_unchecked(cluster):
-        until(lambda: accepts(client, priority_class("too-large", 3 * 10**9)), "the class is accepted")
+    with unread_format(cluster):
+        client.apply(priority_class("too-large", 3 * 10**9))
         client.apply(priority_class("later", 7))
         (cursed,) = scene.submit(TEAM, priority="too-large")
         (later,) = scene.submit(TEAM, priority="later")
@@ -182,12 +165,3 @@ def test_a_priority_beyond_32_bits_stops_all_admission_until_it_is_gone(cluster:
         scene.wait(lambda: scene.admitted(TEAM) == sorted([*plain, later, stranded]), "all others are admitted")
     assert cursed not in set(map(jobs.owner, scene.workloads(TEAM)))
     scene.clear()
-
-
-def accepts(client: Client, item: Object) -> bool:
-    """Whether an object is applied."""
-    try:
-        client.apply(item)
-    except Refused:
-        return False
-    return True
