@@ -9,13 +9,12 @@ import click
 
 from tenancy.backend import CODES
 from tenancy.backend.job_request import Job, NoSuchJob
-from tenancy.commands.explained import Look, explanation
+from tenancy.commands.explained import explanation
 from tenancy.commands.findings import show, status, width
 from tenancy.commands.job import write
 from tenancy.commands.looks import looks
 from tenancy.commands.status import Status
 from tenancy.commands.where import organization
-from tenancy.model.hardware import Hardware
 from tenancy.pipeline import Options, examine
 from tenancy.report import explain as data
 from tenancy.report import explain_text as view
@@ -42,7 +41,7 @@ def explain(
     try:
         if kind is not None:
             return write(seen, job, kind)
-        explanations = [explanation(look, _flavors(look, job), job) for look in seen]
+        explanations = [explanation(look, job) for look in seen]
     except NoSuchJob as error:
         raise click.UsageError(str(error)) from error
     if format_ == "json":
@@ -51,7 +50,3 @@ def explain(
         sourced = not job.asked if origins is None else origins
         click.echo(view.text(explanations, width(sys.stdout), origins=sourced), nl=False)
     return Status.CLEAN
-
-
-def _flavors(look: Look, job: Job) -> list[Hardware]:
-    return [flavor for flavor in look.cluster.flavors.values() if job.flavor in (None, flavor.name)]

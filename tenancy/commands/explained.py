@@ -63,9 +63,11 @@ class Look:
         return found if self.waiting.asking is not None else None
 
 
-def explanation(look: Look, flavors: list[Hardware], job: Job) -> Explanation:
-    """All there is to say of the unit, on these flavors, and of the job if there is one. Raises `NoSuchJob`."""
+def explanation(look: Look, job: Job) -> Explanation:
+    """All there is to say of the unit, on the flavor of the job or on all, and of the job if there is one. Raises
+    `NoSuchJob`."""
     cluster, node, queue, waiting = look.cluster, look.node, look.queue, look.waiting
+    flavors = [flavor for flavor in cluster.flavors.values() if job.flavor in (None, flavor.name)]
     held, promises = held_by(cluster, node), tuple(_promises(look, flavors))
     shown = Explanation(
         unit=node.title or node.name,

@@ -93,8 +93,7 @@ def _refused(look: Look, refusal: Refusal) -> Status:
 
 def _tell(look: Look, job: Job, *, written: bool = False) -> None:
     """What becomes of it, for people; of one that is written not what is in it."""
-    flavors = [flavor for flavor in look.cluster.flavors.values() if job.flavor in (None, flavor.name)]
-    told = explanation(look, flavors, job)
+    told = explanation(look, job)
     if written and told.answer is not None:
         told = replace(told, answer=replace(told.answer, toleration="", queue=""))
     click.echo(view.job(told, width(sys.stderr)), nl=False, err=True)
