@@ -51,5 +51,5 @@ def saving(cluster: ClusterPlan, priority: str, author: Author) -> dict[str, Any
     jobs save no state."""
     if not priority or cluster.priorities[priority].preemptible != "checkpointed":
         return {}
-    grace = int(cluster.priorities[priority].grace.total_seconds())
+    grace = cluster.priorities[priority].seconds
     return {"key": f"{cluster.domain}/{CHECKPOINT}", "where": author.checkpoint, "grace": grace}

@@ -11,6 +11,7 @@ from typing import Final
 from tenancy.backend.job_kinds import KINDS, LEADERS, known
 from tenancy.backend.job_pods import claims, launcher, pods, processes
 from tenancy.backend.job_priority import Author, offered, saving
+from tenancy.backend.kueue.topology_defaults import PODSET_GROUP
 from tenancy.backend.manifest import Page
 from tenancy.backend.shared.admission import mutates
 from tenancy.backend.waiting import Request, Verdict, Waiting
@@ -26,8 +27,6 @@ _QUEUE: Final = "scheduling.volcano.sh/queue-name"
 """Annotation of pod templates."""
 _MINIMUM: Final = "scheduling.volcano.sh/group-min-member"
 """Annotation of what owns the pods: without it Volcano starts them one by one (pg_controller_handler.go, 1.15.1)."""
-_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
-"""Annotation of pod templates: pod sets of one group come to one place, others have a place each (tas.go, 0.19.2)."""
 
 
 def job_template(
@@ -91,4 +90,4 @@ def _annotations(verdict: Verdict, asks: str, led: bool) -> list[str]:
     """Those of pod templates, as lines of YAML: of Volcano the queue, of Kueue the topology."""
     if verdict.queue:
         return [f"{_QUEUE}: {verdict.queue}"]
-    return [*([asks] if asks else []), *([f"{_GROUP}: job"] if asks and led else [])]
+    return [*([asks] if asks else []), *([f"{PODSET_GROUP}: job"] if asks and led else [])]

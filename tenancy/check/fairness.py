@@ -8,7 +8,7 @@ from typing import Final
 
 from tenancy.check.finding import Check, Finding
 from tenancy.diagnostics import Rule, Severity
-from tenancy.model.fairness import BUILT_IN, SEATS, api_shares, department_weights, divided, seats
+from tenancy.model.fairness import BUILT_IN, ENOUGH, SEATS, api_shares, department_weights, divided, seats
 from tenancy.model.organization import Org
 
 LEAST: Final = 4
@@ -70,7 +70,7 @@ def squeeze(org: Org) -> Iterator[Finding]:
 def _way_out(org: Org, cluster: str, poorest: str) -> str:
     """The least `apiShares` with which nobody is below `LEAST` and nobody else is squeezed, if there is one."""
     weights = department_weights(org, cluster)
-    if len(weights) * 2 > MOST:
+    if ENOUGH * len(weights) > MOST:
         return _TOO_MANY
     for shares in range(org.document.clusters[cluster].api_shares, MOST + 1):
         found = divided(shares, weights)

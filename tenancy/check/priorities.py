@@ -14,7 +14,7 @@ from tenancy.model.document import Gang
 from tenancy.model.document_guards import Priority
 from tenancy.model.duration import parse_duration, spoken
 from tenancy.model.organization import Node, Org, namespaces
-from tenancy.model.priorities import preemptible, priorities
+from tenancy.model.priorities import HIGHEST, LOWEST, preemptible, priorities
 from tenancy.model.reach import borrows_gpus, kept, queue_node, usable
 from tenancy.model.syntax import is_dns_subdomain
 
@@ -76,18 +76,14 @@ GRACE_OUTLASTS_START: Final = Rule(
     "its retries it is given up.",
 )
 
-LARGEST: Final = 1_000_000_000
-SMALLEST: Final = -(2**31)
-"""Bounds: Kubernetes' PriorityClass, int32."""
-
 
 def values(org: Org) -> Iterator[Finding]:
     """Priorities have values and names that both Kueue and Kubernetes take."""
     for name, found in priorities(org.document).items():
         path, value = ("priorities", name), found.value
-        if not SMALLEST <= value <= LARGEST:
+        if not LOWEST <= value <= HIGHEST:
             message = f"priority `{name}` is `{value}`, which is out of range"
-            help_ = f"write a number from {SMALLEST} to {LARGEST}"
+            help_ = f"write a number from {LOWEST} to {HIGHEST}"
             yield Finding(PRIORITY_RANGE, _number(org, name), message, help_)
         if name.startswith("system-") or len(name) > 63 or not is_dns_subdomain(name):
             message = f"`{name}` cannot be the name of a priority"

@@ -10,6 +10,9 @@ from tenancy.model.document import Organization
 from tenancy.model.document_guards import PriorityEntry
 from tenancy.model.duration import parse_duration
 
+LOWEST: Final = -(2**31)
+HIGHEST: Final = 1_000_000_000
+"""Bounds of a value: int32, and what Kubernetes leaves to PriorityClasses that are not the system's."""
 GRACE: Final = timedelta(minutes=1)
 """What a job has to save its state where its priority does not say."""
 
@@ -22,6 +25,11 @@ class Priority(NamedTuple):
     """`checkpointed` or `restartable`; empty where its jobs should not be interrupted."""
     grace: timedelta = timedelta()
     """How long a checkpointed job may take to save its state; nothing for others."""
+
+    @property
+    def seconds(self) -> int:
+        """The grace in whole seconds, as pods say it."""
+        return int(self.grace.total_seconds())
 
 
 def priorities(document: Organization) -> dict[str, Priority]:

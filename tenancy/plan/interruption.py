@@ -14,9 +14,8 @@ def interruption(cluster: ClusterPlan, node: Node) -> Interruption | None:
     homes = () if node.inner else tuple(each for each in cluster.namespaces if f"{each.title}/".startswith(inside))
     if not ways or not homes or cluster.cluster.scheduler == "native":
         return None
-    graces = {name: int(cluster.priorities[name].grace.total_seconds()) for name in ways}
     return Interruption(
         borrows=any(each.borrows for each in homes),
         refused=cluster.cluster.guards.interruption == "deny",
-        priorities={name: grace for name, grace in graces.items() if name in node.priorities},
+        priorities={name: cluster.priorities[name].seconds for name in ways if name in node.priorities},
     )

@@ -38,7 +38,7 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     yield from shares(plan)
 
 
-_MORE = tuple(f"{kind.kind}.{kind.group}" for kind in (TRAIN_JOB, APP_WRAPPER))
+_MORE = (TRAIN_JOB.owner, APP_WRAPPER.owner)
 _SCALED = (DEPLOYMENT, LEADER_WORKER_SET)
 """No StatefulSet: Kueue counts it as it was made, and its webhook does not see the way by which KEDA scales. One that
 grew so ran pods that nobody had counted, then lost all of them for good (run on 0.19.2)."""

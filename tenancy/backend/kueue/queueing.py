@@ -27,7 +27,7 @@ from tenancy.backend.kueue.queues import LOCAL_QUEUE
 from tenancy.backend.kueue.requests import TRAIN_JOB
 from tenancy.backend.kueue.work import KUEUE, WORK
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import level, mutates, mutating, templates, validating
+from tenancy.backend.shared.admission import mutates, mutating, templates, validating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.guards.facts import fact, first, news, none
 from tenancy.backend.shared.guards.trust import controllers
@@ -52,6 +52,7 @@ QUEUE: Final = f"{KUEUE}/queue-name"
 MANAGED: Final = f"{KUEUE}/managed"
 ROLE: Final = f"{KUEUE}/role-hash"
 GROUP: Final = f"{KUEUE}/pod-group-name"
+"""Label of pods that Kueue admits together."""
 
 COUNTED_BY: Final = tuple(
     f"{KUEUE}/{key}"
@@ -81,9 +82,11 @@ def queueing(plan: ClusterPlan) -> Iterator[Object]:
     left = [kind for kind in KINDS if kind.kind not in ("Pod", "Deployment", "CronJob")]
     orphans = [(_ENDS_ITS_PODS, _ORPHANED)]
     yield from validating(plan, ORPHANS, {}, orphans, kinds=left, operations=("DELETE",), guard="queueing")
-    if mutates(plan) and level(plan, "queueing") != "off":
+    if mutates(plan):
         # Before Kueue's webhook, which takes a role that is there for the pod's, and not again after it.
-        yield from mutating(plan, ROLES, {}, _NO_ROLE, kinds=POD_TEMPLATES[:1], failure="Fail", again=False)
+        yield from mutating(
+            plan, ROLES, {}, _NO_ROLE, kinds=POD_TEMPLATES[:1], failure="Fail", again=False, guard="queueing"
+        )
 
 
 def _marked(metadata: str, at: str, *more: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenancy.backend.manifest import Object
-from tenancy.backend.shared.admission import level, mutates, mutating, templates, validating
+from tenancy.backend.shared.admission import mutates, mutating, templates, validating
 from tenancy.backend.shared.cel import text
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.plan.values import ClusterPlan
@@ -39,12 +39,16 @@ def requests(plan: ClusterPlan) -> Iterator[Object]:
     suspended and deleted.
     """
     variables = {**templates(), "resources": _RESOURCES, "limited": _LIMITED}
-    if mutates(plan) and level(plan, "queueing") != "off":
+    if mutates(plan):
         # Open, it would be a way around quotas: an object so large that its expressions cost too much.
         yield from mutating(
-            plan, REQUESTS, variables, _PATCHES, operations=("CREATE", "UPDATE"), kinds=_KINDS, failure="Fail"
+            *(plan, REQUESTS, variables, _PATCHES),
+            operations=("CREATE", "UPDATE"),
+            kinds=_KINDS,
+            failure="Fail",
+            guard="queueing",
         )
-    elif not mutates(plan):
+    else:
         rules = [_requested(each) for each in DEFAULTED]
         yield from validating(plan, REQUESTS, variables, rules, kinds=_KINDS, guard="queueing")
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tenancy.backend.kueue.queueing import GROUP
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import annotate, mutating, pods, templates
 from tenancy.backend.shared.cel import text, texts
@@ -47,9 +48,7 @@ _KINDS = tuple(kind for kind in POD_TEMPLATES if kind.kind not in ("Deployment",
 _LED = tuple(kind for kind in sized(_KINDS) if kind.group != "ray.io")
 """Not Ray's: the list of worker groups is one value to whoever applies it. A second apply of the same object takes
 from the workers what was written here and leaves it to the head, and Kueue refuses half a group (run on 0.19.2)."""
-_PODS: Final = "kueue.x-k8s.io/pod-group-name"
-"""Label of pods that Kueue admits together."""
-_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 """Annotation of pod templates: pod sets of one group come to one place."""
 
 
@@ -115,7 +114,7 @@ _KEY: Final = '("kueue.x-k8s.io/podset-" + variables.wanted[0] + "-topology")'
 _OPEN: Final = f"""\
 variables.wanted.size() == 2 && !variables.wholes.exists(it,
     {texts(OWN)}.exists(key, it.template.?metadata.?annotations[?key].hasValue())) &&
-  (object.kind != "Pod" || object.metadata.?labels[?{text(_PODS)}].hasValue()) &&
+  (object.kind != "Pod" || object.metadata.?labels[?{text(GROUP)}].hasValue()) &&
   (object.kind != "Job" || (dyn(object).?spec.?parallelism.orValue(1) > 1 &&
     dyn(object).?spec.?completions.orValue(2) > 1))"""
 """Whether the object is one that the default is for: several pods that Kueue places together, and no own request."""
@@ -158,7 +157,7 @@ workers of a LeaderWorkerSet say nothing here."""
 _TOGETHER: Final = f"""\
 variables.chosen.size() == 2 && variables.sizes.exists(it, it == 1) && variables.sizes.all(it, it > 0) &&
   dyn(object).?spec.?leaderWorkerTemplate.?size.orValue(2) > 1 &&
-  !variables.wholes.exists(it, it.template.?metadata.?annotations[?{text(_GROUP)}].hasValue()) &&
+  !variables.wholes.exists(it, it.template.?metadata.?annotations[?{text(PODSET_GROUP)}].hasValue()) &&
   variables.chosen[0].flavors == variables.chosen[1].flavors &&
   variables.chosen[0].nodes == variables.chosen[1].nodes && (variables.wanted[0] == "required" ||
     variables.chosen[0].flavors.filter(it, it.name in variables.having).size() == 1)"""
@@ -167,5 +166,5 @@ a pod of each."""
 
 _JOINED: Final = f"""\
 (variables.led ? variables.given : []).map(it, JSONPatch{{op: "add",
-  path: it.path + "/metadata/annotations/" + jsonpatch.escapeKey({text(_GROUP)}), value: "job"}})"""
+  path: it.path + "/metadata/annotations/" + jsonpatch.escapeKey({text(PODSET_GROUP)}), value: "job"}})"""
 """The patches that make a group of them, after those that leave each template with annotations."""

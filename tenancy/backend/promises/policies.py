@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tenancy.backend.promises.said import Key, Look, Maker, Said, Weights, borrows_here
-from tenancy.check.wording import runs_jobs
+from tenancy.check.wording import listed, runs_jobs
 from tenancy.model.organization import Node
 from tenancy.model.reach import budgeted, lends, queue_node
 from tenancy.plan.topology import default_topology
@@ -109,9 +109,8 @@ def _priorities(seen: Look, unit: Node) -> Iterator[Said]:
     """Of the unit that says it; projects without numbers of their own stand with their team."""
     for each in (unit, *(child for child in unit.children if child.kind == "project" and not child.budget)):
         if each.document is not None and each.document.priorities is not None and seen.plan.priorities:
-            names = [f"`{name}`" for name in each.priorities]
-            may = f"no other priority than {' or '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}"
-            words = f"its jobs have {may if names else 'no priority at all'}"
+            may = f"no other priority than {listed(each.priorities, 'or')}" if each.priorities else "no priority at all"
+            words = f"its jobs have {may}"
             yield Said("unitPriorities", each, words, at=(*each.path, "priorities"))
 
 

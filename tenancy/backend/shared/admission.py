@@ -94,12 +94,16 @@ def mutating(
     kinds: Sequence[PodTemplates] = POD_TEMPLATES,
     failure: str = "Ignore",
     again: bool = True,
+    guard: Guard | None = None,
 ) -> Iterator[Object]:
     """A policy that patches work in the organization's namespaces; `patches` is CEL for a list of JSON patches.
 
     It fails open where it is a convenience: work that it does not help says itself why it waits. It runs `again` when a
-    later webhook has changed the object; then `patches` must be empty for what it has patched.
+    later webhook has changed the object; then `patches` must be empty for what it has patched. There is none where its
+    `guard` is off.
     """
+    if not _actions(plan, guard):
+        return
     spec = {
         "failurePolicy": failure,
         "reinvocationPolicy": "IfNeeded" if again else "Never",

@@ -25,6 +25,11 @@ class PodTemplates(NamedTuple):
     kind: str
     paths: tuple[str, ...]
 
+    @property
+    def owner(self) -> str:
+        """`Kind.group`, by which guards know it as an owner."""
+        return f"{self.kind}.{self.group}"
+
 
 _MARKS: Final = ("[]", "{}")
 """Of lists and maps in a path, each like an empty one in CEL."""

@@ -24,7 +24,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import validating
 from tenancy.backend.shared.cel import text, texts
-from tenancy.backend.shared.guards.facts import fact, first, news, none
+from tenancy.backend.shared.guards.facts import fact, first, named, news, none
 from tenancy.backend.shared.guards.priorities import MADE_FROM_TEMPLATES
 from tenancy.backend.shared.guards.trust import controllers
 from tenancy.backend.volcano.pod_templates import GROUP, KINDS, POD_GROUP, QUEUE, TRAIN_JOB, whole_templates
@@ -40,7 +40,10 @@ IDENTITY: Final = (GROUP, "volcano.sh/job-name", "volcano.sh/job-version", "volc
 PLAIN: Final = ("v1", "apps/v1", "batch/v1", "jobset.x-k8s.io/v1alpha2")
 """API versions whose controllers make pods of a template as it stands; others may add queue and scheduler."""
 
-OWNERS: Final = (*MADE_FROM_TEMPLATES, f"Job.{BATCH}")
+MADE_BY_VOLCANO: Final = (f"Job.{BATCH}",)
+"""Owners of pods whose templates are judged, as `Kind.group`."""
+
+OWNERS: Final = (*MADE_FROM_TEMPLATES, *MADE_BY_VOLCANO)
 """Owners of pods and of jobs whose controllers may put them into a PodGroup, as `Kind.group`."""
 
 
@@ -119,7 +122,7 @@ variables.revisions.map(it, it.kind == "Pod" ?
   [dyn(it.metadata.?ownerReferences.orValue([])),
    dyn({texts(IDENTITY)}.map(key, it.metadata.?annotations[?key].orValue("")))] : [])"""
 
-_NAMED: Final = '(variables.queues.size() == 0 ? "none" : variables.queues.join(", "))'
+_NAMED: Final = named("queues")
 
 
 _IS_SYSTEM: Final = 'it.value.startsWith("system-")'

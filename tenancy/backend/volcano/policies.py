@@ -18,14 +18,13 @@ from tenancy.backend.shared.guards.security import security
 from tenancy.backend.shared.guards.services import services
 from tenancy.backend.shared.shares import shares
 from tenancy.backend.shared.whole_nodes import whole_nodes
-from tenancy.backend.volcano.binding import binding
+from tenancy.backend.volcano.binding import MADE_BY_VOLCANO, binding
 from tenancy.backend.volcano.cluster import commands, foreign_queues
 from tenancy.backend.volcano.defaults import defaults
 from tenancy.backend.volcano.pod_groups import pod_groups
 from tenancy.backend.volcano.pod_templates import KINDS
 from tenancy.backend.volcano.states import states
 from tenancy.backend.volcano.topology_defaults import topology_defaults
-from tenancy.backend.volcano.work import BATCH
 from tenancy.plan.values import ClusterPlan
 
 
@@ -47,7 +46,3 @@ def policies(plan: ClusterPlan) -> Iterator[Object]:
     yield from whole_nodes(plan, KINDS)
     yield from shares(plan, KINDS)
     yield from topology_defaults(plan)
-
-
-MADE_BY_VOLCANO = (f"Job.{BATCH}",)
-"""Owners of pods whose templates are judged, as `Kind.group`."""

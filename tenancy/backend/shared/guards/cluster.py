@@ -13,12 +13,10 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import validating
 from tenancy.backend.shared.pod_templates import PodTemplates
+from tenancy.model.priorities import HIGHEST, LOWEST
 from tenancy.plan.values import ClusterPlan
 
 CLUSTER: Final = "tenancy-cluster-safety"
-LOWEST: Final = -(1 << 31)
-HIGHEST: Final = 1_000_000_000
-"""As for PriorityClasses that are not the system's."""
 
 _CLASS: Final = PodTemplates("kueue.x-k8s.io", "v1beta2", "workloadpriorityclasses", "WorkloadPriorityClass", ())
 

@@ -26,6 +26,11 @@ def news(facts: str) -> dict[str, str]:
     }
 
 
+def named(variable: str) -> str:
+    """CEL for the names in a variable, for a message; `none` where there are none."""
+    return f'(variables.{variable}.size() == 0 ? "none" : variables.{variable}.join(", "))'
+
+
 def none(what: str, wrong: str = 'it.value != ""') -> str:
     """CEL: no news of this sort is wrong."""
     return f"!variables.news.exists(it, it.what == {text(what)} && {wrong})"

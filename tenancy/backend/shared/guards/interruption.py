@@ -19,9 +19,9 @@ from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import templates, validating
 from tenancy.backend.shared.cel import text, texts
 from tenancy.backend.shared.claims import asked, class_of
-from tenancy.backend.shared.guards.facts import fact, first, news, none
+from tenancy.backend.shared.guards.facts import fact, first, named, news, none
 from tenancy.backend.shared.guards.marks import BORROWS, CHECKPOINT, PRIORITIES, read
-from tenancy.backend.shared.guards.priorities import MADE_FROM_TEMPLATES, PRIORITY_LABEL
+from tenancy.backend.shared.guards.priorities import MADE_FROM_TEMPLATES, PRIORITY_LABEL, where_named
 from tenancy.backend.shared.guards.trust import controllers
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, pod_templates, whole
 from tenancy.model.priorities import preemptible
@@ -45,7 +45,7 @@ def interruption(
     ways = preemptible(plan.priorities)
     if not ways or not any(namespace.borrows for namespace in plan.namespaces):
         return
-    graces = {name: int(plan.priorities[name].grace.total_seconds()) for name in ways if plan.priorities[name].grace}
+    graces = {name: plan.priorities[name].seconds for name in ways if plan.priorities[name].grace}
     longest = max([LONGEST, *graces.values()])
     resources = sorted({name for flavor in plan.flavors.values() if flavor.gpu for name in asked(flavor)})
     variables = {
@@ -67,10 +67,10 @@ def interruption(
 def _working(resources: Sequence[str], kinds: Sequence[PodTemplates]) -> str:
     """CEL, for each revision, for the templates that ask for GPUs, as in `admission.pods`; those in an AppWrapper, and
     of a TrainJob the job."""
-    named = {kind.kind for kind in kinds}
+    there = {kind.kind for kind in kinds}
     claims = " || each.template.?spec.?resourceClaims.orValue([]).size() > 0" if any(map(class_of, resources)) else ""
-    every = f"(variables.templates[at] + {_WRAPPED})" if "AppWrapper" in named else "variables.templates[at]"
-    more = f" + {_TRAINED}" if "TrainJob" in named else ""
+    every = f"(variables.templates[at] + {_WRAPPED})" if "AppWrapper" in there else "variables.templates[at]"
+    more = f" + {_TRAINED}" if "TrainJob" in there else ""
     return f"""\
 variables.revisions.transformList(at, it, {every}.filter(each,
   (each.template.?spec.?containers.orValue([]) + each.template.?spec.?initContainers.orValue([])).exists(container,
@@ -121,19 +121,18 @@ each.template.?spec.?priorityClassName
 """CEL for the class of the pods; those of a Volcano job have its own where theirs names none (applyVolcanoDefaults and
 createJobPod in pkg/controllers/job/job_controller_util.go of 1.15.1)."""
 
-_WAYS: Final = '(variables.ways.size() == 0 ? "none" : variables.ways.join(", "))'
+_WAYS: Final = named("ways")
 _NEVER: Final = "!(it.value in variables.preemptible)"
 
 
 def _priority(*, labels: bool) -> tuple[str, str, str]:
-    where = f"the label {PRIORITY_LABEL} of the job" if labels else "priorityClassName of the pod template"
-    named = first("priority", _NEVER)
+    where, said = where_named(labels=labels), first("priority", _NEVER)
     return (
         f"!variables.judged || {none('priority', _NEVER)}",
         "GPU jobs of a unit that may borrow need a priority that is preemptible: what is borrowed may be taken back "
         "while they run",
         f'"GPUs that namespace " + request.namespace + " borrows may be taken back while jobs run: name a preemptible '
-        f'priority in {where}, not " + ({named} == "" ? "none" : {named}) + "; its own are: " + {_WAYS} + ". For work '
+        f'priority in {where}, not " + ({said} == "" ? "none" : {said}) + "; its own are: " + {_WAYS} + ". For work '
         'that must not be interrupted, the unit needs `borrowing: none` in the organization, or a project with it"',
     )
 

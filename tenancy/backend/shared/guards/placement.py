@@ -20,7 +20,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import Rule, templates, validating
 from tenancy.backend.shared.cel import text, texts
-from tenancy.backend.shared.guards.facts import fact, first, news, none
+from tenancy.backend.shared.guards.facts import fact, first, named, news, none
 from tenancy.backend.shared.guards.marks import FLAVORS, read
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates
 from tenancy.model.hardware import tolerated
@@ -160,7 +160,7 @@ _ROLE: Final = (
     'there, and on the control plane it may stop the cluster"',
 )
 
-_REACH: Final = '(variables.reach.size() == 0 ? "none" : variables.reach.join(", "))'
+_REACH: Final = named("reach")
 
 _FLAVOR: Final = (
     none("flavor"),

@@ -17,7 +17,7 @@ from typing import Final
 from tenancy.backend.manifest import Object
 from tenancy.backend.shared.admission import templates, validating
 from tenancy.backend.shared.cel import text
-from tenancy.backend.shared.guards.facts import fact, first, news, none
+from tenancy.backend.shared.guards.facts import fact, first, named, news, none
 from tenancy.backend.shared.guards.marks import PRIORITIES, REQUIRED, read
 from tenancy.backend.shared.guards.trust import controllers
 from tenancy.backend.shared.pod_templates import POD_TEMPLATES, PodTemplates, whole
@@ -29,7 +29,7 @@ CLASSES: Final = ("scheduling.k8s.io/v1", "PriorityClass")
 PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
 
 MADE_FROM_TEMPLATES: Final = (
-    *(f"{kind.kind}.{kind.group}" for kind in POD_TEMPLATES if kind.kind not in ("Pod", "Deployment", "CronJob")),
+    *(kind.owner for kind in POD_TEMPLATES if kind.kind not in ("Pod", "Deployment", "CronJob")),
     "ReplicaSet.apps",
 )
 """Owners of pods whose templates are judged, as `Kind.group`."""
@@ -51,7 +51,7 @@ def priorities(
         "must": f"{read(plan, REQUIRED)}.size() > 0",
         **news(_LABELS if labels else _CLASSES),
     }
-    rules = [_ALLOWED, _NO_CLASS, _must("label")] if labels else [_ALLOWED, _must("class")]
+    rules = [_ALLOWED, *((_NO_CLASS,) if labels else ()), _must(labels=labels)]
     yield from validating(plan, NAME, variables, rules, kinds=kinds, guard="priorities")
     variables = {"revisions": "[dyn(object)]", **makers, **({} if labels else {"allowed": allowed})}
     yield from validating(
@@ -89,7 +89,7 @@ _CLASSES: Final = f"""[
   {fact("unsaid", 'each.template.?spec.?priorityClassName.orValue("") == "" ? "yes" : ""')}
 ]).flatten()"""
 
-_NAMES: Final = '(variables.allowed.size() == 0 ? "none" : variables.allowed.join(", "))'
+_NAMES: Final = named("allowed")
 _FOREIGN: Final = 'it.value != "" && !(it.value in variables.allowed)'
 
 
@@ -109,8 +109,13 @@ _NO_CLASS: Final = (
 )
 
 
-def _must(how: str) -> tuple[str, str, str]:
-    where = f"the label {PRIORITY_LABEL} of the job" if how == "label" else "priorityClassName of the pod template"
+def where_named(*, labels: bool) -> str:
+    """Where a job names its priority, as people write it."""
+    return f"the label {PRIORITY_LABEL} of the job" if labels else "priorityClassName of the pod template"
+
+
+def _must(*, labels: bool) -> tuple[str, str, str]:
+    where = where_named(labels=labels)
     return (
         f"!variables.must || {none('unsaid')} || variables.controller",
         f"Every job here names its priority in {where}: without one it would be above all that its unit may have",

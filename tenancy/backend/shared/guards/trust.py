@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from tenancy.backend.shared import keda
 from tenancy.backend.shared.cel import text, texts
 from tenancy.model.gitops import NAMESPACES
 from tenancy.plan.values import ClusterPlan
@@ -33,8 +34,8 @@ def speakers(plan: ClusterPlan) -> str:
     """CEL for the accounts that may do much and speak for others: engines where they usually are, and where ours is."""
     places = {*NAMESPACES.items(), *([(plan.gitops.engine, plan.gitops.namespace)] if plan.gitops else [])}
     engines = [f"system:serviceaccount:{place}:{name}" for engine, place in sorted(places) for name in ENGINES[engine]]
-    keda = f"system:serviceaccount:{plan.network.keda.namespace}:{KEDA}"
-    return texts([*engines, REMOTE, *([keda] if any(namespace.keda for namespace in plan.namespaces) else [])])
+    operator = f"system:serviceaccount:{plan.network.keda.namespace}:{KEDA}"
+    return texts([*engines, REMOTE, *([operator] if keda.used(plan) else [])])
 
 
 def controllers(plan: ClusterPlan, kinds: Iterable[str], *own: tuple[str, str]) -> dict[str, str]:
@@ -44,7 +45,7 @@ def controllers(plan: ClusterPlan, kinds: Iterable[str], *own: tuple[str, str]) 
     `kinds` are those of owners that count, as `Kind.group`: the variable `owners` has, of the new object and of the old
     one, the owners among them.
     """
-    may = [f"{_status(text(group), text(resource))}" for group, resource in own]
+    may = [_status(text(group), text(resource)) for group, resource in own]
     return {
         "owners": f"variables.revisions.map(it, {_owners(kinds)})",
         "kubernetes": f"(request.userInfo.?groups.orValue([]) + [request.userInfo.username]).exists(it, "
